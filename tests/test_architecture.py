@@ -15,14 +15,15 @@ from gquery.executor.cpu.machine import kernel_cache
 ROOT = Path(__file__).parent.parent / "gquery"
 
 # What a room may import of the others, by prefix; the longest name that fits a module is its room. Everybody may import
-# the errors, the settings, records, arrays, what makes work stoppable, the place of caches, and its own room with the
-# rooms in it.
+# what is `SHARED`, and its own room with the rooms in it.
+SHARED = ["errors", "settings", "stopping", "records", "lasting", "caches", "arrays"]
 ALLOWED = {
     "errors": [],
     "settings": [],
     "stopping": [],
     "records": [],
     "arrays": ["imports"],
+    "lasting": [],
     "caches": [],
     "values": [],
     "imports": [],
@@ -108,7 +109,7 @@ def test_imports(path: Path) -> None:
         package = imported.split(".")[0]
         if package == "gquery":
             target = imported.removeprefix("gquery").removeprefix(".")
-            allowed = ["errors", "settings", "stopping", "records", "caches", "arrays", room, *ALLOWED[room]]
+            allowed = [*SHARED, room, *ALLOWED[room]]
             known = any(target == prefix or target.startswith(f"{prefix}.") for prefix in allowed)
             public = target in ("", "__version__") and room in ("cli", "repl", "terminal")
             assert known or public, f"{name} imports {imported}"

@@ -6,13 +6,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.lasting.properties import cached_property
 from gquery.planner.ir.hashed import Hashed
 from gquery.records import record
 from gquery.storage.changes.applied import applied

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow, to_numpy
+from gquery.lasting.properties import cached_property
 from gquery.motif.matrices import Matrix
 from gquery.motif.patterns import VERTICES, Patterns
 from gquery.motif.question import Question

@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError
+from gquery.lasting.properties import cached_property
 from gquery.records import record
 from gquery.storage.adjacency import Adjacency, build_adjacency, building_bytes, seen
 from gquery.storage.numbering import Numbering

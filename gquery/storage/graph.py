@@ -8,13 +8,13 @@ numbered 0..m-1 in the same way. Users see neither number.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError
+from gquery.lasting.properties import cached_property
 from gquery.storage.adjacency import Adjacency, build_adjacency, building_bytes, seen_from
 from gquery.storage.cache import DEFAULT_LIMIT, Cache, Meter
 from gquery.storage.counted.counting import count

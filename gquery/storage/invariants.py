@@ -10,8 +10,8 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from functools import cached_property
 
+from gquery.lasting.properties import cached_property
 from gquery.records import record
 from gquery.storage.cache import remembered
 from gquery.storage.counted.counts import Counts, TypeCounts

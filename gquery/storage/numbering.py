@@ -9,11 +9,12 @@ is deleted leaves a hole: its id is no row's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gquery.lasting.properties import cached_property
 
 Ids = NDArray[np.integer[Any]]
 Where = slice | NDArray[np.int64]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import pyarrow as pa
+
+from gquery.lasting.properties import cached_property
 
 Direction = Literal["out", "in", "both"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import pc, to_numpy
+from gquery.lasting.properties import cached_property
 from gquery.stopping import Check
 
 _AT_ONCE = 1 << 16  # ids that are compared at once

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from gquery.executor.gpu.program.writing import Writing
 from gquery.executor.gpu.shares import Shares
 from gquery.executor.gpu.tape import Run
 from gquery.executor.lowering.program import Program
+from gquery.lasting.properties import cached_property
 
 _COPIES = 1  # blocks on their way to the host besides the one that is waited for
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import NDArray
+
+from gquery.lasting.properties import cached_property
 
 
 class Kept:

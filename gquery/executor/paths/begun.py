@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +13,7 @@ from gquery.executor.paths.hops import Hops, Numbers, Vertices
 from gquery.executor.paths.listing import Found, Listing
 from gquery.executor.paths.pairs import Pairs
 from gquery.executor.paths.rounds import Rounds
+from gquery.lasting.properties import cached_property
 from gquery.planner.ir.filters import EdgePredicateFilter
 from gquery.planner.ir.query_plan import PathsPlan
 from gquery.planner.ir.segments import Paths

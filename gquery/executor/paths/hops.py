@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from gquery.executor.cpu.candidates.addresses import lists_of
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.lowering.adjacency import adjacency_of, masked
 from gquery.executor.lowering.reading import Reading
+from gquery.lasting.properties import cached_property
 from gquery.planner.ir.query_graph import QueryEdge
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.schema import Direction

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from gquery.executor.paths.leading import by_source
 from gquery.executor.paths.listing import Found
 from gquery.executor.paths.several.by_length import by_length
 from gquery.executor.paths.sides import Sides
+from gquery.lasting.properties import cached_property
 
 
 def shortest(begun: Begun) -> Iterator[Found]:

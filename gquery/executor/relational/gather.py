@@ -5,13 +5,12 @@ Values are taken table by table and chunk by chunk and cast afterwards, so that 
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 import pyarrow as pa
 
 from gquery.arrays import of_values, pc, to_arrow, to_numpy, truths
 from gquery.executor.relational.unions import DURATION_PARTS, cast, union_of, union_type, with_fields, with_items
+from gquery.lasting.properties import cached_property
 from gquery.planner.ir.expr import Attribute, Column, Kind, Type
 from gquery.planner.ir.types.common_type import MOST_DIGITS, holds_any, member_of, type_of_arrow
 from gquery.storage.graph import Snapshot

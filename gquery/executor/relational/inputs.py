@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +14,7 @@ from gquery.executor.relational.elements import ends_of
 from gquery.executor.relational.gather import Gathering, travelling_type
 from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import average_width, batch_bytes, parts, widths_of
+from gquery.lasting.properties import cached_property
 from gquery.planner.ir.expr import Attribute, Call, Column, Expression, Kind, columns
 from gquery.records import record
 from gquery.storage.graph import Snapshot

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain
 
 import pyarrow as pa
@@ -29,6 +29,7 @@ from gquery.executor.relational.sql.expressions import SqlWriter, inputs
 from gquery.executor.relational.streams import Made, through
 from gquery.executor.relational.topmost import First, TopRows, bounded_first
 from gquery.executor.relational.widths import batch_bytes
+from gquery.lasting.properties import cached_property
 from gquery.planner.ir.expr import (
     NODE,
     RELATIONSHIP,

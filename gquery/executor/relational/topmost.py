@@ -9,7 +9,7 @@ and cut by the statement as ever.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,7 @@ from gquery.executor.relational.selection import named
 from gquery.executor.relational.sql.expressions import SqlWriter, inputs
 from gquery.executor.relational.sql.words import quoted
 from gquery.executor.relational.streams import through
+from gquery.lasting.properties import cached_property
 from gquery.planner.ir.expr import Attribute, Column, Expression, Kind, Type, is_volatile
 from gquery.planner.ir.segments import Projection
 from gquery.records import record

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 
+from gquery.lasting.properties import cached_property
 from gquery.planner.ir.expr import Attribute, Call, Column, Expression, Kind, Type, is_volatile, variables
 from gquery.planner.ir.hashed import Hashed
 from gquery.planner.ir.query_graph import QueryGraph

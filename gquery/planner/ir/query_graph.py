@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Literal
 
+from gquery.lasting.properties import cached_property
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.relations import Binding, Relation
 from gquery.records import record

@@ -7,10 +7,10 @@ for a node or a relationship, ids of both for a path, else a value. Every segmen
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Literal
 
 from gquery.errors import Notice
+from gquery.lasting.properties import cached_property
 from gquery.planner.ir.expr import Aggregate, Attribute, Column, Expression, Kind, Type, is_aggregated, walk
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.ir.updates import Update

@@ -8,8 +8,8 @@ vertices of small tables it leads on to those of large ones.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 
+from gquery.lasting.properties import cached_property
 from gquery.planner.ir.expr import Attribute, Call, Column, Constant, Expression, Parameter
 from gquery.planner.ir.filters import EdgePredicateFilter, EndsFilter, PredicateFilter, ReachedFilter, around
 from gquery.planner.ir.match_plan import Cardinalities

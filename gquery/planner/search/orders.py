@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
 from random import Random
 
+from gquery.lasting.properties import cached_property
 from gquery.planner.ir.match_plan import Cardinalities
 from gquery.planner.ir.problem import Problem
 from gquery.planner.search.alike.asked import Asked, asked_of

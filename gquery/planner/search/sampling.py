@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cached_property
 
+from gquery.lasting.properties import cached_property
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.walks import Sampler, Walked, WalkLevel

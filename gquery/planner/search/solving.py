@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
+from gquery.lasting.properties import cached_property
 from gquery.planner.ir.hashed import Hashed
 from gquery.planner.ir.match_plan import Cardinalities, Space
 from gquery.planner.ir.problem import Problem

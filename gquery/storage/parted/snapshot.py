@@ -7,11 +7,11 @@ both: what is there before a change and after it are edge types. Everything else
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.lasting.properties import cached_property
 from gquery.storage.adjacency import Adjacency, seen, seen_from
 from gquery.storage.cache import Cache, Meter
 from gquery.storage.counted.counts import Counts

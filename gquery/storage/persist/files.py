@@ -9,7 +9,6 @@ import re
 import stat
 import zlib
 from contextlib import suppress
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from gquery.arrays import to_numpy
 from gquery.errors import LoadError
+from gquery.lasting.properties import cached_property
 from gquery.records import record
 from gquery.storage.persist.memory_map import map_file
 from gquery.storage.persist.verdicts import Verdicts, identity_of

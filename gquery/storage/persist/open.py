@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError
+from gquery.lasting.properties import cached_property
 from gquery.records import record
 from gquery.stopping import Check, unchecked
 from gquery.storage.adjacency import Adjacency

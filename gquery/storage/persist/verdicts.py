@@ -12,9 +12,10 @@ import os
 import stat
 import time
 from collections.abc import Iterable
-from functools import cached_property
 from pathlib import Path
 from typing import Protocol
+
+from gquery.lasting.properties import cached_property
 
 _CHECKS = 1  # another number whenever more is verified: what older versions found right is forgotten then
 _SETTLED = 2.0  # seconds without a change, after which another change has another time

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.cpu.kernels import filters
 from gquery.executor.cpu.machine.native import address
+from gquery.lasting.properties import cached_property
 
 
 class CandidateSet:

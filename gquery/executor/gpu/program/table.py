@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from math import prod
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from gquery.executor.gpu.program.orders import ranking_of
 from gquery.executor.gpu.resident import DeviceRows
 from gquery.executor.gpu.tape import Tape
 from gquery.executor.lowering.program import Choice, Compare, Level, Program, Rows
+from gquery.lasting.properties import cached_property
 
 _OPERATORS = {"=": 0, "<>": 1, "<": 2, "<=": 3}
 _LARGEST_KEY = 2**62

@@ -27,6 +27,7 @@ from gquery.integrations.duckdb.native.statement import Scan, Statement
 from gquery.integrations.duckdb.native.values import ValueReader
 from gquery.integrations.duckdb.parameters import parameters_of
 from gquery.integrations.duckdb.registry import Registry, accept
+from gquery.lasting.properties import cached_property
 
 _PARTING, _GLANCE = 2.0, 0.01  # seconds that calls have to end as Python exits, and between two looks at them
 LIBRARY = Path(__file__).with_name("gquery.duckdb_extension")
@@ -150,7 +151,7 @@ class _Bridge:
 
         return call
 
-    @functools.cached_property
+    @cached_property
     def _values(self) -> ValueReader:
         return ValueReader(self._library.gquery_api())
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from functools import cached_property
 from itertools import chain
 from math import factorial, prod
 
+from gquery.lasting.properties import cached_property
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.rename import unnamed

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow
+from gquery.lasting.properties import cached_property
 from gquery.records import record
 from gquery.storage.changes.columns.values import as_ids, held_or_null, in_a_row
 from gquery.storage.sorting import distinct

@@ -1,0 +1,1 @@
+"""What outlives a query and is shared by threads."""

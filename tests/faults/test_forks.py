@@ -1,0 +1,78 @@
+"""A process that is forked at any moment asks on: nothing that a thread of its parent was at is waited for."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from gquery.lasting.properties import cached_property
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+
+
+def forked(work: Callable[[], object]) -> bool:
+    """Whether it ends in a process that is forked now."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads that there are
+        process = os.fork()
+    if process == 0:
+        work()
+        os._exit(0)
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        if os.waitpid(process, os.WNOHANG)[0]:
+            return True
+        time.sleep(0.01)
+    os.kill(process, 9)
+    os.waitpid(process, 0)
+    return False
+
+
+@contextmanager
+def at_work(work: Callable[[Callable[[], None]], object]) -> Iterator[None]:
+    """Within, another thread stands in the middle of the work, where it calls what it is given."""
+    there, go_on = threading.Event(), threading.Event()
+
+    def stand() -> None:
+        there.set()
+        go_on.wait(60)
+
+    thread = threading.Thread(target=work, args=(stand,))
+    thread.start()
+    assert there.wait(20)
+    try:
+        yield
+    finally:
+        go_on.set()
+        thread.join()
+
+
+class Holder:
+    def __init__(self, made: Callable[[], object]) -> None:
+        self.made = made
+
+    @cached_property
+    def value(self) -> object:
+        self.made()
+        return object()
+
+
+def test_a_property_that_another_thread_works_out() -> None:
+    slow, quick = [], Holder(lambda: None)
+
+    def work(stand: Callable[[], None]) -> None:
+        slow.append(Holder(stand))
+        slow[0].value  # noqa: B018
+
+    with at_work(work):
+        assert quick.value is quick.value  # no thread waits for another's object
+        assert forked(lambda: Holder(lambda: None).value)
+        slow[0].made = lambda: None
+        first = slow[0].value
+    assert slow[0].value is first  # somebody may have taken its address
