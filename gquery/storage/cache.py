@@ -3,11 +3,12 @@ questions are all kept, and now and then all forgotten."""
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Protocol, TypeVar, cast
+
+from gquery.lasting.locks import lasting_lock
 
 DEFAULT_LIMIT = 2**30  # bytes
 _MOST_ANSWERS = 10_000  # that are remembered by one that is asked
@@ -64,7 +65,7 @@ class Cache:
         self.limit = limit
         self.nbytes = 0
         self._kept: OrderedDict[object, Sized] = OrderedDict()
-        self._lock = threading.RLock()
+        self._lock = lasting_lock()
 
     def get(self, key: object, make: Callable[[], Made], most: int, purpose: str, meter: Meter | None = None) -> Made:
         """The value, made when it is not there. most: bytes that making it takes at most; `purpose` needs them."""

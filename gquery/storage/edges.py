@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future
 from functools import lru_cache
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError
+from gquery.lasting.locks import lasting_lock
 from gquery.lasting.properties import cached_property
 from gquery.records import record
 from gquery.storage.adjacency import Adjacency, build_adjacency, building_bytes, seen
@@ -61,7 +61,7 @@ class Edges:
         self._stored = dict(stored or {})
         self._kept: dict[AdjacencyKey, Adjacency] = {}
         self._promised: dict[AdjacencyKey, Future[Adjacency | None]] = {}
-        self._lock = threading.RLock()
+        self._lock = lasting_lock()
 
     def kept(self, key: AdjacencyKey) -> Adjacency:
         """The adjacency of one type in one direction."""

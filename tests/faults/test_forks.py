@@ -12,6 +12,8 @@ from contextlib import contextmanager
 import pytest
 
 from gquery.lasting.properties import cached_property
+from gquery.planner.memo.recent import Recent
+from gquery.storage.cache import Cache
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
@@ -76,3 +78,29 @@ def test_a_property_that_another_thread_works_out() -> None:
         slow[0].made = lambda: None
         first = slow[0].value
     assert slow[0].value is first  # somebody may have taken its address
+
+
+def test_what_a_graph_keeps() -> None:
+    cache: Cache = Cache()
+
+    def made(stand: Callable[[], None]) -> Sized:
+        stand()
+        return Sized()
+
+    with at_work(lambda stand: cache.get("a", lambda: made(stand), 1, "a test")):
+        assert forked(lambda: cache.get("a", Sized, 1, "a test"))
+
+
+class Sized:
+    nbytes = 1
+
+
+def test_what_is_remembered_of_queries() -> None:
+    recent: Recent[int] = Recent(10)
+
+    def work(stand: Callable[[], None]) -> None:
+        with recent._lock:
+            stand()
+
+    with at_work(work):
+        assert forked(lambda: recent.get("a", lambda: 1))

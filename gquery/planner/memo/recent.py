@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from threading import Lock
 from typing import Generic, TypeVar
+
+from gquery.lasting.locks import lasting_lock
 
 Value = TypeVar("Value")
 
@@ -17,7 +18,7 @@ class Recent(Generic[Value]):
     def __init__(self, most: int) -> None:
         self._most = most
         self._values: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
-        self._lock = Lock()
+        self._lock = lasting_lock()
         self.weight = 0
 
     def find(self, key: Hashable) -> Value | None:

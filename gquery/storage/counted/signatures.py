@@ -7,7 +7,6 @@ the last. Saved graphs hold signatures: other bits need another version of the f
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.arrays import ranges
+from gquery.lasting.locks import lasting_lock
 from gquery.storage.counted.copies import PrivateCopies
 from gquery.storage.schema import Direction
 from gquery.storage.sorting import distinct
@@ -35,7 +35,7 @@ class CountedSignatures:
         self._base = base
         self._touched = touched
         self._words: NDArray[np.uint64] | None = None
-        self._lock = threading.Lock()
+        self._lock = lasting_lock()
 
     def __call__(self, bits: int, snapshot: Snapshot) -> NDArray[np.uint64]:
         """All bits, whichever are asked for."""

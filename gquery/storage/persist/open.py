@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -14,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.errors import LoadError
+from gquery.lasting.locks import lasting_lock
 from gquery.lasting.properties import cached_property
 from gquery.records import record
 from gquery.stopping import Check, unchecked
@@ -66,7 +66,7 @@ class _Opened:
             file.verdicts = self._verdicts
         self._types: dict[str, _EdgeType] = {}
         self._right_bits = 0
-        self._lock = threading.RLock()
+        self._lock = lasting_lock()
 
     def snapshot(self) -> Snapshot:
         manifest = self._manifest
