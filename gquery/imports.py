@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import os
 import sys
 import threading
 from collections import Counter
@@ -29,6 +30,7 @@ _POLL = 0.02  # seconds between two looks at the clock
 _absent: set[str] = set()
 _there: set[str] = set()
 _asked: Counter[str] = Counter()
+_at_work: set[threading.Thread] = set()
 
 
 def import_apart(names: tuple[str, ...], check: Check) -> None:
@@ -36,8 +38,7 @@ def import_apart(names: tuple[str, ...], check: Check) -> None:
     missing = [name for name in names if name not in sys.modules and name not in _absent]
     if not missing or threading.current_thread() is not threading.main_thread():
         return
-    thread = threading.Thread(target=_import, args=(missing,), name="gquery-imports", daemon=True)
-    thread.start()
+    thread = _importing(missing)
     while thread.is_alive():
         thread.join(_POLL)
         check()
@@ -52,7 +53,7 @@ def is_imported(name: str, after: int) -> bool:
     if name in sys.modules and _asked[name] <= after:
         _there.add(name)  # somebody else's import
     elif _asked[name] == after:
-        threading.Thread(target=_import, args=([name],), name="gquery-imports", daemon=True).start()
+        _importing([name])
     return name in _there
 
 
@@ -86,9 +87,29 @@ def _take_for_old() -> None:
         gc.unfreeze()
 
 
+def _importing(names: list[str]) -> threading.Thread:
+    thread = threading.Thread(target=_import, args=(names,), name="gquery-imports", daemon=True)
+    _at_work.add(thread)
+    thread.start()
+    return thread
+
+
 def _import(names: list[str]) -> None:
-    with nothing_is_garbage():
-        for name in names:
-            with suppress(Exception):  # whoever needs it says what is wrong with it
-                importlib.import_module(name)
-            (_there if name in sys.modules else _absent).add(name)
+    try:
+        with nothing_is_garbage():
+            for name in names:
+                with suppress(Exception):  # whoever needs it says what is wrong with it
+                    importlib.import_module(name)
+                (_there if name in sys.modules else _absent).add(name)
+    finally:
+        _at_work.discard(threading.current_thread())
+
+
+def _wait() -> None:
+    """Before a fork: what is imported just then would stay half made in the new process, and be waited for for ever."""
+    for thread in _at_work - {threading.current_thread()}:
+        thread.join()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_wait)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
+from gquery import imports
 from gquery.lasting.properties import cached_property
 from gquery.planner.memo.recent import Recent
 from gquery.storage.cache import Cache
@@ -104,3 +107,13 @@ def test_what_is_remembered_of_queries() -> None:
 
     with at_work(work):
         assert forked(lambda: recent.get("a", lambda: 1))
+
+
+def test_a_package_that_is_being_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "slow_to_import.py").write_text("import time\ntime.sleep(0.5)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(imports, "_asked", imports.Counter())
+    assert not imports.is_imported("slow_to_import", 1)
+    while "slow_to_import" not in sys.modules:
+        time.sleep(0.001)
+    assert forked(lambda: __import__("slow_to_import"))
