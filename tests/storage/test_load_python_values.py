@@ -74,6 +74,29 @@ def test_points_in_time(load: Load) -> None:
     assert load(points).query("MATCH (a:A) RETURN a.t").rows() == [(each,) for each in points]
 
 
+@ways
+def test_points_in_time_among_dates(load: Load) -> None:
+    """Their hours were left out."""
+    with pytest.raises(gquery.LoadError, match="05:00:00 has a time of the day"):
+        load([dt.date(2020, 1, 1), None, dt.datetime(2020, 1, 1, 5)])
+
+
+@ways
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (pd.Timestamp("2020-01-01 00:00:00.000000001"), "2020-01-01T00:00:00.000000001"),
+        (
+            pd.Timestamp("2020-01-01 00:00:00.000000001", tz="Asia/Tokyo"),
+            "2020-01-01T00:00:00.000000001+09:00[Asia/Tokyo]",
+        ),
+        (pd.Timedelta(1, "ns"), "PT0.000000001S"),
+    ],
+)
+def test_nanoseconds_of_pandas(load: Load, value: Any, text: str) -> None:
+    assert load([None, value]).query("MATCH (a:A) WHERE a.t IS NOT NULL RETURN toString(a.t)").scalar() == text
+
+
 def test_objects_of_polars_are_refused() -> None:
     """Their addresses were taken for bytes."""
     frame = pl.DataFrame({"id": [1], "o": pl.Series([{1}], dtype=pl.Object)})

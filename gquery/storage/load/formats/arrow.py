@@ -133,8 +133,7 @@ def _frame(table: pa.Table, frame: Any) -> pa.Table:
     for index, field in enumerate(table.schema):
         if pa.types.is_fixed_size_binary(field.type) and str(frame[field.name].dtype) == "Object":
             raise ValueError(f"`{field.name}` holds objects of Python's, of which only addresses arrive")
-        told = pa.types.is_time(field.type) or pa.types.is_timestamp(field.type)
-        if told and str(getattr(frame[field.name], "dtype", "")) == "object":
+        if pa.types.is_temporal(field.type) and str(getattr(frame[field.name], "dtype", "")) == "object":
             table = table.set_column(index, field.name, column_of(frame[field.name].tolist(), gaps=True))
     return table
 

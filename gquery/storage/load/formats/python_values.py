@@ -16,13 +16,25 @@ _Kind = type[datetime.datetime] | type[datetime.time]
 def column_of(values: Sequence[Any], gaps: bool = False) -> pa.Array | pa.ChunkedArray:
     """A column of some values. gaps: NaN and the like are nulls. Raises what Arrow raises, and ValueError where some
     points in time have a zone, or some times of the day an offset, and others none: Arrow would take these for UTC's,
-    or leave the offsets out."""
+    or leave the offsets out. So it would the hours of points in time that stand among dates."""
     column = pa.array(values, from_pandas=gaps)
-    if pa.types.is_timestamp(column.type):
+    if pa.types.is_date(column.type):
+        _expect_dates(values)
+    elif pa.types.is_timestamp(column.type):
         _have_offsets(values, datetime.datetime)
+        if any(getattr(value, "nanosecond", 0) for value in values):  # of pandas'
+            return pa.array(values, pa.timestamp("ns", column.type.tz), from_pandas=gaps)
+    elif pa.types.is_duration(column.type) and any(getattr(value, "nanoseconds", 0) for value in values):
+        return pa.array(values, pa.duration("ns"), from_pandas=gaps)
     elif pa.types.is_time(column.type) and _have_offsets(values, datetime.time):
         return pa.array(_times(values), ZONED_TIME)
     return column
+
+
+def _expect_dates(values: Sequence[Any]) -> None:
+    timed = next((value for value in values if isinstance(value, datetime.datetime) and value == value), None)
+    if timed is not None:
+        raise ValueError(f"{timed} has a time of the day, which other values of its column have not")
 
 
 def _have_offsets(values: Sequence[Any], kind: _Kind) -> bool:
