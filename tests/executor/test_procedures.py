@@ -42,6 +42,12 @@ def test_rows(graph: gquery.Graph, text: str, expected: list[tuple[Any, ...]]) -
     assert sorted(graph.query(text).rows(), key=repr) == sorted(expected, key=repr)
 
 
+def test_a_procedure_alone_has_its_columns_in_their_order(graph: gquery.Graph) -> None:
+    assert graph.query("CALL gquery.types()").columns == ("type", "relationships")
+    assert graph.query("CALL gquery.types() YIELD type AS t, relationships AS n WHERE n > 0").columns == ("t", "n")
+    assert graph.query("CALL gquery.types() YIELD type AS t, relationships AS n RETURN *").columns == ("n", "t")
+
+
 def test_of_a_graph_without_anything() -> None:
     empty = gquery.from_arrow({"A": {"id": []}}, {})
     assert empty.query("CALL gquery.types()").rows() == []

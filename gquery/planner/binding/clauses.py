@@ -98,7 +98,7 @@ class ClauseBinder:
         is made of what it gives."""
         if isinstance(query.clauses[-1], ast.Union):
             return self._union(query.clauses[-1], rows, per)
-        clauses = [each for clause in query.clauses for each in written_out(clause, self.matches.schema)]
+        clauses = list(written_out(query.clauses, self.matches.schema))
         return self._segments(without_plain_projections(clauses), rows, per, whole=whole)
 
     def _segments(

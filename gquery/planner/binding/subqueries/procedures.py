@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +12,7 @@ from gquery.grammar import ast
 from gquery.planner.binding.subqueries.in_expressions import filtering
 from gquery.planner.ir.expr import Kind
 from gquery.planner.ir.types.common_type import temporal_family, type_of_arrow
-from gquery.records import record
+from gquery.records import record, replace
 from gquery.storage.schema import Schema
 
 _ROW = "row"
@@ -24,14 +24,25 @@ class _Procedure:
     rows: Callable[[Schema], Iterator[tuple[Any, ...]]]
 
 
-def written_out(clause: ast.Clause, schema: Schema) -> Iterator[ast.Clause]:
-    """A procedure as a subquery without names from outside, and behind it its condition; any other clause as it is."""
-    if not isinstance(clause, ast.Procedure):
-        yield clause
-        return
-    yield _subquery(clause, schema)
-    if clause.where is not None:
-        yield filtering(clause.where)
+def written_out(clauses: Sequence[ast.Clause], schema: Schema) -> Iterator[ast.Clause]:
+    """Procedures as subqueries without names from outside, and behind each its condition; other clauses as they are.
+    Of a procedure alone, what is returned is its columns in their own order."""
+    first = clauses[0]
+    for clause in clauses:
+        if isinstance(clause, ast.Procedure):
+            yield _subquery(clause, schema)
+            if clause.where is not None:
+                yield filtering(clause.where)
+        elif isinstance(first, ast.Procedure) and isinstance(clause, ast.Return) and clause.span == first.span:
+            yield replace(clause, star=False, items=tuple(_columns_of(first)))
+        else:
+            yield clause
+
+
+def _columns_of(clause: ast.Procedure) -> Iterator[ast.ProjectionItem]:
+    names = _PROCEDURES[clause.name.lower()].columns
+    for name in names if clause.columns is None else (str(item.alias) for item in clause.columns):
+        yield ast.ProjectionItem(ast.Variable(name, span=clause.span), name, name, span=clause.span)
 
 
 def _subquery(clause: ast.Procedure, schema: Schema) -> ast.Call:
