@@ -29,8 +29,9 @@ Tables = Mapping[Key, pa.Table]
 
 @record(frozen=True, slots=True)
 class Update:
-    """key: source label, type, target label. values: of the other columns, as texts."""
+    """line: of the feed. key: source label, type, target label. values: of the other columns, as texts."""
 
+    line: int
     inserts: bool
     key: Key
     ends: tuple[str, str]
@@ -65,7 +66,7 @@ def read_updates(lines: Iterable[str], name: str, schema: Schema) -> Iterator[Up
             for column, text in values.items():
                 if _read([text], types_of := _types(schema, type_, column)) is None:
                     raise LoadError(f"{place}: `{text}` cannot be a value of `{column}`, of type {types_of[0]}")
-            yield Update(row["op"] == "+", key, (row[source], row[target]), values)
+            yield Update(rows.line_num, row["op"] == "+", key, (row[source], row[target]), values)
     except csv.Error as error:
         raise LoadError(f"{name}, line {rows.line_num}: {error}") from None
     except UnicodeDecodeError as error:
@@ -75,23 +76,32 @@ def read_updates(lines: Iterable[str], name: str, schema: Schema) -> Iterator[Up
 def fed(store: Store, watch: Watch, lines: Iterable[str], name: str, size: int) -> Iterator[pa.RecordBatch]:
     """Applies the updates of a file, so many at a time, and tells the changes that a watch sees as they come."""
     schema = store.graph.schema
-    for inserted, deleted in batches(read_updates(lines, name, schema), schema, size):
-        store.apply(insert=inserted, delete=deleted)
+    for updates in batches(read_updates(lines, name, schema), size):
+        inserted, deleted = _tables(updates, schema)
+        try:
+            store.apply(insert=inserted, delete=deleted)
+        except LoadError as error:
+            error.message = f"{name}, {_lines(updates)}: {error.message}"
+            raise
         yield from watch.reader()
 
 
-def batches(updates: Iterable[Update], schema: Schema, size: int) -> Iterator[tuple[Tables, Tables]]:
-    """What `Store.apply` is to insert and to delete, of so many updates at a time; of fewer where one deletes what has
-    been inserted just before."""
+def _lines(updates: Sequence[Update]) -> str:
+    first, last = updates[0].line, updates[-1].line
+    return f"line {first}" if first == last else f"lines {first} to {last}"
+
+
+def batches(updates: Iterable[Update], size: int) -> Iterator[Sequence[Update]]:
+    """So many updates at a time; fewer where one deletes what has been inserted just before."""
     pending: list[Update] = []
     for update in updates:
         again = not update.inserts and any(each.inserts and _may_be(each, update) for each in pending)
         if again or len(pending) == size:
-            yield _tables(pending, schema)
+            yield pending
             pending = []
         pending.append(update)
     if pending:
-        yield _tables(pending, schema)
+        yield pending
 
 
 def _may_be(one: Update, other: Update) -> bool:
@@ -100,6 +110,7 @@ def _may_be(one: Update, other: Update) -> bool:
 
 
 def _tables(updates: Sequence[Update], schema: Schema) -> tuple[Tables, Tables]:
+    """What `Store.apply` is to insert and to delete."""
     sides: tuple[dict[Key, list[Update]], dict[Key, list[Update]]] = {}, {}
     for update in updates:
         sides[not update.inserts].setdefault(update.key, []).append(update)

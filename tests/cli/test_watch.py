@@ -59,6 +59,8 @@ def test_to_a_file(cli: Cli, chain: str, tmp_path: Path) -> None:
     [
         ("op,source,target\n*,1,2\n", "line 2: op is `+` or `-`"),
         ("op,from,target\n+,1,2\n", "there is no column `source`"),
+        ("op,source,target\n+,1,3\n+,1,77\n", "line 3: no vertex has this id"),
+        ("op,source,target\n+,1,3\n-,3,2\n", "line 3: "),
         ("op,source,target\n+,1\n", "line 2: there are not as many fields"),
         ("op,source,target\n+,1,77\n", "no vertex has this id"),
         ("op,source,target\n+,1,77\n", "'77'"),
@@ -71,6 +73,13 @@ def test_wrong_feeds(cli: Cli, chain: str, tmp_path: Path, feed: str, told: str)
     code, _, err = cli("watch", chain, RINGS, "--updates", _feed(tmp_path, feed))
     assert code == 1
     assert told in err
+
+
+def test_a_wrong_batch_is_told_by_its_lines(cli: Cli, chain: str, tmp_path: Path) -> None:
+    feed = _feed(tmp_path, "op,source,target\n+,1,3\n+,1,4\n+,2,4\n+,1,77\n")
+    code, _, err = cli("watch", chain, RINGS, "--updates", feed, "--batch", "2")
+    assert code == 1
+    assert "feed.csv, lines 4 to 5: no vertex has this id" in err
 
 
 def test_values_are_of_the_types_that_they_have_in_the_graph(cli: Cli, tmp_path: Path) -> None:
