@@ -27,6 +27,7 @@ DATABASE = ("duckdb",)
 GROUPING = "pyarrow.acero"
 
 _POLL = 0.02  # seconds between two looks at the clock
+_LONGEST = 10.0  # seconds that a fork waits for an import, which takes tenths of one
 _absent: set[str] = set()
 _there: set[str] = set()
 _asked: Counter[str] = Counter()
@@ -108,7 +109,7 @@ def _import(names: list[str]) -> None:
 def _wait() -> None:
     """Before a fork: what is imported just then would stay half made in the new process, and be waited for for ever."""
     for thread in _at_work - {threading.current_thread()}:
-        thread.join()
+        thread.join(_LONGEST)
 
 
 if hasattr(os, "register_at_fork"):
