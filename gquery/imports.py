@@ -32,6 +32,7 @@ _absent: set[str] = set()
 _there: set[str] = set()
 _asked: Counter[str] = Counter()
 _at_work: set[threading.Thread] = set()
+_beginning = threading.Lock()  # no import begins while a process is forked
 
 
 def import_apart(names: tuple[str, ...], check: Check) -> None:
@@ -90,8 +91,9 @@ def _take_for_old() -> None:
 
 def _importing(names: list[str]) -> threading.Thread:
     thread = threading.Thread(target=_import, args=(names,), name="gquery-imports", daemon=True)
-    _at_work.add(thread)
-    thread.start()
+    with _beginning:
+        _at_work.add(thread)
+        thread.start()
     return thread
 
 
@@ -108,9 +110,10 @@ def _import(names: list[str]) -> None:
 
 def _wait() -> None:
     """Before a fork: what is imported just then would stay half made in the new process, and be waited for for ever."""
+    _beginning.acquire()
     for thread in _at_work - {threading.current_thread()}:
         thread.join(_LONGEST)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_wait)
+    os.register_at_fork(before=_wait, after_in_parent=_beginning.release, after_in_child=_beginning.release)
