@@ -6,7 +6,7 @@ asks for, short counts, lists, and sums that are pushed, whose roots are numbere
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 
@@ -150,6 +150,7 @@ class SharedSlices:
         self._sharing = sharing
         self._others = others
         self._slices: list[GpuSlices | None] = [first, *[None] * len(others)]
+        self._alike: Hashable = None
         self.seconds_until: Mapping[int, float] = {}
         self.worker_seconds: Sequence[float] = ()
 
@@ -163,6 +164,7 @@ class SharedSlices:
 
     def total(self, modulus: int) -> tuple[int, float]:
         shares = Shares(len(self._slices), self.first.control, self._sharing.after)
+        self._alike = self.first.alike  # which writes its tape: were it asked by another's thread, two might write it
         with ThreadPoolExecutor(len(self._slices)) as pool:
             running = [pool.submit(self._total, 0, shares, modulus)]
             try:
@@ -191,7 +193,7 @@ class SharedSlices:
         self._sharing.devices[number - 1]().use()
         try:
             slices = self._slices[number] or self._others[number - 1]()
-            alike = slices.alike == self.first.alike  # else the same share is of something else there
+            alike = slices.alike == self._alike  # else the same share is of something else there
         except MemoryLimitError:
             return None
         self._slices[number] = slices if alike else None
