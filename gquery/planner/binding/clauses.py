@@ -106,10 +106,11 @@ class ClauseBinder:
     ) -> tuple[Segment, ...]:
         segments: list[Segment] = []
         waiting: list[ast.Match] = []
+        required, optional = set[str](), set[str]()  # the names that those which wait bind
         known = {variable.name for variable in rows}
         for place, written in enumerate(clauses, 1):
             # Before the clauses that wait, with what no other of these may speak of, and before it.
-            names, seen = {variable.name for variable in rows} | _of_optional(waiting), known
+            names, seen = {variable.name for variable in rows} | (optional - required), known
             for clause in _apart(written, names, seen, self.apart):
                 if isinstance(clause, ast.Match) and not has_lengths(clause):
                     if clause.optional and names_nothing_new(clause, seen):
@@ -117,10 +118,12 @@ class ClauseBinder:
                         deque(self._matched([*waiting, replace(clause, optional=False)], None, rows, per), 0)
                         continue
                     waiting.append(clause)
+                    (optional if clause.optional else required).update(binds(clause))
                     continue
                 if waiting:
                     segments += self._matched(waiting, clause, rows, per)
                     waiting, rows = [], segments[-1].output
+                    required, optional = set(), set()
                 if isinstance(clause, ast.Match):
                     segments += self._of_lengths(clause, rows, per, partial(repeats_matter, clauses[place:], whole))
                 else:
@@ -264,12 +267,6 @@ class ClauseBinder:
             return (), None
         row = Variable(f" row {next(self.numbers)}", INTEGER)
         return (*begin, row), row
-
-
-def _of_optional(clauses: Sequence[ast.Match]) -> set[str]:
-    """The names that OPTIONAL MATCH clauses among these bind, and no MATCH."""
-    required = {name for clause in clauses if not clause.optional for name in binds(clause)}
-    return {name for clause in clauses if clause.optional for name in binds(clause)} - required
 
 
 def _apart(
