@@ -35,14 +35,15 @@ def later(moment: Moment, duration: Duration, sign: int = 1) -> Moment:
 
 
 def between(one: Moment, other: Moment) -> Duration:
-    """Months, then days, then time from the first to the second; what only one of them has does not count."""
+    """Months, then days, as clocks show them, then the time that passes from there to the second."""
     first, second = _beside(one, other)
     if first.date is None or second.date is None:
-        return Duration(nanoseconds=(second.time or 0) - (first.time or 0))
+        return Duration(nanoseconds=second.instant - first.instant)
     begun, months = _months(first, second)
     left = _local(second) - _local(begun)
     whole = abs(left) // DAY * (1 if left > 0 else -1)
-    return Duration(months, whole, left - whole * DAY)
+    near = later(begun, Duration(days=whole))
+    return Duration(months, whole, second.instant - near.instant)
 
 
 def in_months(one: Moment, other: Moment) -> Duration:
@@ -61,12 +62,8 @@ def in_days(one: Moment, other: Moment) -> Duration:
 
 
 def in_seconds(one: Moment, other: Moment) -> Duration:
-    if one.offset is not None and other.offset is not None and None not in (one.date, other.date):
-        return Duration(nanoseconds=other.instant - one.instant)
     first, second = _beside(one, other)
-    if first.date is None or second.date is None:
-        return Duration(nanoseconds=(second.time or 0) - (first.time or 0))
-    return Duration(nanoseconds=_local(second) - _local(first))
+    return Duration(nanoseconds=second.instant - first.instant)
 
 
 def truncated(unit: str, moment: Moment, family: Family, parts: Mapping[str, object]) -> Moment:
@@ -104,10 +101,20 @@ def _begun(unit: str, date: int) -> int:
 
 
 def _beside(one: Moment, other: Moment) -> tuple[Moment, Moment]:
-    """Both as clocks of one zone show them, the first's, where both have one; midnight where only one has a time."""
-    if one.offset is not None and other.offset is not None:
-        other = moved(other, one.zone or offset_text(one.offset))
-    return replace(one, time=one.time or 0), replace(other, time=other.time or 0)
+    """Both as clocks of one zone show them, the first's where both have one."""
+    first, second = _completed(one, other), _completed(other, one)
+    return first, second if first.offset is None else moved(second, _zone(first))
+
+
+def _completed(moment: Moment, other: Moment) -> Moment:
+    """With the date and the zone of the other where it has none of its own, so that these do not count; at midnight
+    where it has no time."""
+    found = replace(moment, date=other.date if moment.date is None else moment.date, time=moment.time or 0)
+    return placed(found, _zone(other)) if found.offset is None and other.offset is not None else found
+
+
+def _zone(moment: Moment) -> str:
+    return moment.zone or offset_text(moment.offset or 0)
 
 
 def _local(moment: Moment) -> int:
