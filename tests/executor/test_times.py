@@ -231,6 +231,8 @@ COMPUTED: list[tuple[str, Any]] = [
         dt.datetime(2024, 1, 1), dt.datetime(2022, 12, 31, 23, 59, 59, 999999)]),
     ("datetime({year: a.year}) + duration({nanoseconds: 11 - a.month})", [
         dt.datetime(2024, 1, 1, tzinfo=dt.UTC), dt.datetime(2022, 12, 31, 23, 59, 59, 999999, dt.UTC)]),
+    ("duration.inSeconds(time.statement(), time()) = duration('PT0S')", [True, True]),
+    ("time() = time(localtime())", [True, True]), ("toString(time.realtime()) ENDS WITH 'Z'", [True, True]),
     ("date.transaction() = date()", [True, True]), ("max(date(a.day)) > date('2024-01-14')", [True]),
 ]  # fmt: skip
 

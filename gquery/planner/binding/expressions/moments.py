@@ -59,7 +59,10 @@ def bind_function(binder: ExpressionBinder, tree: ast.FunctionCall, arguments: t
     if computed is not None:
         return computed
     if not arguments and FUNCTIONS[tree.name][0] == 1 and tree.name not in EPOCHS:  # now, by whatever clock
-        return binder.call(tree.name.partition(".")[0], arguments, tree.span, tree.name_span)
+        family = tree.name.partition(".")[0]
+        if family != "time":
+            return binder.call(family, arguments, tree.span, tree.name_span)
+        arguments = (binder.call("localtime", (), tree.span, tree.name_span),)
     if tree.name in _CONVERTED and len(arguments) == 1 and arguments[0].type.kind not in (Kind.STRING, Kind.MAP):
         return binder.call(tree.name, arguments, tree.span, tree.name_span)
     name = Constant(STRING, tree.name_span, tree.name)

@@ -180,9 +180,9 @@ def _of_time() -> Iterator[Scalar]:
     yield Scalar(Signature(0, 1, local_datetime_type), None, "localdatetime(value?)", says, example)
     says = "a time of the day without an offset"
     yield Scalar(Signature(0, 1, local_time_type), None, "localtime(value?)", says, "localtime('10:30').minute = 30")
-    says = "a time of the day with an offset: of a text, a map of its parts, or another moment"
+    says = "a time of the day with an offset: of a text, a map of its parts, or another moment; without any, now in UTC"
     example = "time('10:30+01:00') = time('09:30Z')"
-    yield Scalar(_CALCULATED, None, "time(value)", says, example)
+    yield Scalar(_CALCULATED, None, "time(value?)", says, example)
     says = "months, days and seconds: of a text, or a map of numbers"
     yield Scalar(_CALCULATED, None, "duration(value)", says, "duration('P1DT2H').hours = 2")
     says = "the beginning of the unit that the moment is in, with some parts changed: date, datetime, localtime …"
