@@ -107,12 +107,11 @@ def _scaled(duration: Duration, by: int, over: int) -> Duration:
 
 
 def _of(months: int, days: int, nanoseconds: int, over: int) -> Duration:
-    """So many parts of each, of which `over` are a whole one."""
+    """So many parts of each, of which `over` are a whole one; what is less than a nanosecond falls away."""
     whole_months, months = _divided(months, over)
     whole_days, seconds = _divided(days * _DAY + months * _MONTH, over * _DAY)
-    left = 2 * (nanoseconds + seconds * SECOND)
-    nearest, _ = _divided(left + (over if left > 0 else -over), 2 * over)
-    return Duration(whole_months, whole_days, nearest)
+    whole_nanoseconds, _ = _divided(nanoseconds + seconds * SECOND, over)
+    return Duration(whole_months, whole_days, whole_nanoseconds)
 
 
 def _exact(name: str, value: object) -> int | Decimal:
