@@ -78,10 +78,21 @@ def _table(
     keys = dict.fromkeys(str(key) for row in rows for key in row if key not in without)
     columns = [Column(name, role) for name, role, _ in ids] + [Column(key) for key in keys]
     texts = [values if integers else [str(value) for value in values] for _, _, values in ids]
-    by_name = [{str(key): value for key, value in row.items()} for row in rows]
+    by_name = [_by_name(row, place) for row in rows]
     data = [_array(name or "id", values, place) for (name, _, _), values in zip(ids, texts, strict=True)]
     data += [_array(key, [row.get(key) for row in by_name], place) for key in keys]
     return RawTable(tuple(columns), tuple(data), Origin((Part(place, len(rows)),)), is_text=False)
+
+
+def _by_name(row: dict[Any, Any], place: str) -> dict[str, Any]:
+    """Attributes by their names as text. Raises LoadError where two have one name, as 3 and "3" do."""
+    named: dict[str, Any] = {}
+    for key, value in row.items():
+        name = str(key)
+        if name in named:
+            raise LoadError("two attributes have this name as text", file=place, column=name)
+        named[name] = value
+    return named
 
 
 def _array(name: str, values: list[Any], place: str) -> pa.ChunkedArray:

@@ -165,3 +165,13 @@ def test_networkx_errors() -> None:
     with pytest.raises(LoadError, match="no networkx graph"):
         from_networkx([1, 2])
     assert from_networkx(nx.Graph()).report.vertices == 0
+
+
+@pytest.mark.parametrize("edge", [False, True])
+def test_networkx_attributes_of_one_name(edge: bool) -> None:
+    """Python tells 3 from "3", a property does not: one of the two values was left out."""
+    graph = nx.DiGraph([(1, 2)])
+    (graph.edges[1, 2] if edge else graph.nodes[1]).update({3: "a", "3": "b"})
+    with pytest.raises(LoadError, match="two attributes have this name") as raised:
+        from_networkx(graph)
+    assert raised.value.column == "3"
