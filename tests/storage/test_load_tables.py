@@ -175,3 +175,33 @@ def test_networkx_attributes_of_one_name(edge: bool) -> None:
     with pytest.raises(LoadError, match="two attributes have this name") as raised:
         from_networkx(graph)
     assert raised.value.column == "3"
+
+
+HALF = "a\ud800"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges", "what"),
+    [
+        ([(1, {"label": HALF})], [], "label"),
+        ([], [(1, 2, {"type": HALF})], "type"),
+        ([(1, {HALF: 1})], [], "property"),
+        ([], [(1, 2, {HALF: 1})], "property"),
+    ],
+)
+def test_names_with_half_of_a_surrogate_pair(nodes: Any, edges: Any, what: str) -> None:
+    graph = nx.DiGraph()
+    graph.add_nodes_from(nodes)
+    graph.add_edges_from(edges)
+    with pytest.raises(LoadError, match=f"name of a {what} is no valid text"):
+        from_networkx(graph)
+
+
+def test_labels_and_types_with_half_of_a_surrogate_pair() -> None:
+    """They were loaded, and then answers and saved graphs could not hold them."""
+    with pytest.raises(LoadError, match="name of a label is no valid text"):
+        from_arrow({HALF: PEOPLE}, {})
+    with pytest.raises(LoadError, match="name of a label is no valid text"):
+        from_arrow({"A": PEOPLE}, {}, super_labels={HALF: ["A"]})
+    with pytest.raises(LoadError, match="name of a type is no valid text"):
+        from_arrow({"A": PEOPLE}, {("A", HALF, "A"): KNOWS})

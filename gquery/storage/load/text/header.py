@@ -107,9 +107,21 @@ def check_width(count: int, file: str, line: int | None = 1) -> None:
 
 
 def check_names(names: Iterable[str], file: str, line: int | None = 1) -> None:
-    """Raises LoadError when two properties of a table have one name."""
+    """Raises LoadError when two properties of a table have one name, or one has a name that no text can have."""
     seen: set[str] = set()
     for name in names:
+        check_text(name, "property", file)
         if name in seen:
             raise LoadError("two columns have the same name", file=file, line=line, column=name)
         seen.add(name)
+
+
+def check_text(name: object, what: str, file: str | None = None) -> None:
+    """Raises LoadError for a name that Python takes and neither Arrow nor a file does."""
+    if not isinstance(name, str):
+        raise LoadError(f"the name of a {what} is {name!r}, not a text", file=file)
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        reason = f"the name of a {what} is no valid text: it has half of a surrogate pair"
+        raise LoadError(reason, file=file, value=name) from None
