@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import gquery
 from gquery.errors import LoadError
 from gquery.integrations.networkx import from_networkx
 from gquery.storage.load import from_arrow, from_duckdb
@@ -205,3 +206,11 @@ def test_labels_and_types_with_half_of_a_surrogate_pair() -> None:
         from_arrow({"A": PEOPLE}, {}, super_labels={HALF: ["A"]})
     with pytest.raises(LoadError, match="name of a type is no valid text"):
         from_arrow({"A": PEOPLE}, {("A", HALF, "A"): KNOWS})
+
+
+@pytest.mark.parametrize("insert", [{HALF: {"id": [9]}}, {("A", HALF, "A"): {"source": [1], "target": [2]}}])
+def test_batches_of_labels_and_types_with_half_of_a_surrogate_pair(insert: Any) -> None:
+    store = gquery.Store(gquery.from_arrow({"A": PEOPLE}, {("A", "KNOWS", "A"): KNOWS}))
+    with pytest.raises(LoadError, match="is no valid text"):
+        store.apply(insert=insert)
+    assert store.version == 0

@@ -19,7 +19,6 @@ from gquery.storage.load.assembly.rows import EdgeRows, End, VertexRows
 from gquery.storage.load.assembly.vertices import created, named_by, unique, vertex_tables, with_super_labels
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.report import KeptAsText, LoadedGraph, LoadReport
-from gquery.storage.load.text.header import check_text
 from gquery.storage.tables import EdgeTable
 
 
@@ -41,9 +40,7 @@ def assemble(loading: Loading, vertices: Sequence[VertexRows], edges: Sequence[E
         if name not in loading.columns_seen:
             hint = did_you_mean(name, loading.columns_seen)
             raise LoadError(f"option `types`: no table has a column `{name}`", hint=hint)
-    labelled = with_super_labels(vertices, loading.options.super_labels)
-    _check_names(labelled, edges)
-    pieces, counts.duplicates = unique(loading, labelled)
+    pieces, counts.duplicates = unique(loading, with_super_labels(vertices, loading.options.super_labels))
     if edges and not pieces:
         pieces = [named_by(edges)]
     elif loading.options.on_dangling == "create":
@@ -60,13 +57,6 @@ def assemble(loading: Loading, vertices: Sequence[VertexRows], edges: Sequence[E
     report = _report(loading, snapshot, counts, (*pieces, *edges))
     loading.linked("edges", 1.0)
     return LoadedGraph(snapshot, report)
-
-
-def _check_names(vertices: Sequence[VertexRows], edges: Sequence[EdgeRows]) -> None:
-    for label in {label for piece in vertices for label in piece.labels}:
-        check_text(label, "label")
-    for piece in edges:
-        check_text(piece.type, "type")
 
 
 def _edge_table(loading: Loading, directory: Directory, piece: EdgeRows, counts: _Counts) -> EdgeTable:

@@ -16,7 +16,7 @@ from gquery.storage.load.assembly.arrow_values import cast, ids_of_values, norma
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.rejects import NO_ROWS, Origin, Rows
 from gquery.storage.load.report import KeptAsText
-from gquery.storage.load.text.header import TYPES, Column, Role, check_names
+from gquery.storage.load.text.header import TYPES, Column, Role, check_names, check_text
 from gquery.storage.load.text.values import (
     TYPE_WORDS,
     fitting,
@@ -134,6 +134,8 @@ class EdgeRows:
 
 def vertex_rows(loading: Loading, raw: RawTable, labels: tuple[str, ...], space: str) -> list[VertexRows]:
     """The vertices of a table; one that has a label column is split by its label sets, and `labels` are not used."""
+    for label in labels:
+        check_text(label, "label", raw.origin.file)
     raw = _as_declared(loading, raw)
     (id_index,) = raw.having("id")
     id_column = raw.columns[id_index]
@@ -160,6 +162,7 @@ def edge_rows(
 
     absent_is_none: a row without one of the ends has no edge, as with foreign keys; otherwise it is a bad row.
     """
+    check_text(type, "type", raw.origin.file)
     raw = _as_declared(loading, raw)
     ends = [*raw.having("start"), *raw.having("end")]
     if absent_is_none:

@@ -16,6 +16,7 @@ from gquery.storage.load.assembly.lookup import ABSENT, as_type, concat_ids, dis
 from gquery.storage.load.assembly.rows import EdgeRows, VertexRows
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.rejects import Origin
+from gquery.storage.load.text.header import check_text
 from gquery.storage.schema import common_type
 from gquery.storage.tables import VertexTable
 
@@ -24,6 +25,7 @@ def with_super_labels(vertices: Sequence[VertexRows], super_labels: Mapping[str,
     """The vertices, those with a member label carrying the super label too. LoadError for a member nobody carries."""
     pieces = list(vertices)
     for label, members in super_labels.items():
+        check_text(label, "label")
         names = {members} if isinstance(members, str) else set(members)
         known = dict.fromkeys(name for piece in pieces for name in piece.labels)
         for name in sorted(names):
