@@ -187,3 +187,15 @@ def test_every_answer_is_that_of_one_version(store: gquery.Store) -> None:
         reader.join()
     assert not wrong
     assert set(answers) == {0}
+
+
+@pytest.mark.parametrize("kind", [int, str])
+def test_an_id_that_two_vertices_had_is_that_of_the_one_left(kind: type) -> None:
+    """Also where both are rows of one table, as compaction makes them."""
+    vertices = {"P": {"id": [kind(1), kind(3)], "x": [1, 3]}, "Q": {"id": [kind(3), kind(9)], "x": [7, 8]}}
+    store = gquery.Store(gquery.from_arrow(vertices=vertices, edges={}))
+    store.execute("MATCH (q:Q {x: 7}) SET q:P REMOVE q:Q")
+    store.compact()
+    store.apply(delete={"P": {"id": [kind(3)]}})
+    with pytest.raises(LoadError, match="there is a `P` with this id"):
+        store.apply(insert={"P": {"id": [kind(3)], "x": [5]}})

@@ -8,9 +8,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gquery.arrays import to_numpy, truths
+from gquery.arrays import to_arrow, to_numpy, truths
 from gquery.storage.changes.columns.pieces import Pieces
 from gquery.storage.graph import Snapshot
 from gquery.storage.indexes import Index, order_of
@@ -53,19 +54,27 @@ def _rows_of_pieces(table: VertexTable, pieces: Pieces, ids: pa.ChunkedArray) ->
     replaced = np.zeros(0, np.int64) if changed is None else changed.rows
     for piece, begins, ends, firsts in _by_table(pieces):
         rows = _rows_of(piece, ids)
-        if (rows == ABSENT).all():
-            continue
-        place = np.searchsorted(begins, rows, side="right") - 1
-        here = np.flatnonzero((place >= 0) & (rows < ends[place]) & (found == ABSENT))
-        own = rows[here] + (firsts - begins)[place[here]]
-        stays = np.isin(own, replaced, invert=True) if len(replaced) else slice(None)
-        found[here[stays]] = own[stays]
+        while (rows != ABSENT).any():  # what is gone may leave another with its id behind
+            place = np.searchsorted(begins, rows, side="right") - 1
+            here = np.flatnonzero((place >= 0) & (rows < ends[place]) & (found == ABSENT))
+            own = rows[here] + (firsts - begins)[place[here]]
+            stays = np.isin(own, replaced, invert=True) if len(replaced) else slice(None)
+            found[here[stays]] = own[stays]
+            rows = _following(piece, np.where(found == ABSENT, rows, ABSENT))
     if changed is not None and len(replaced):
         wanted = as_type(ids, _plain(table.id_type))
         rows = _Values(pa.chunked_array([changed.values])).rows(wanted)
         here = np.flatnonzero(rows != ABSENT)
         found[here] = replaced[rows[here]]
     return found
+
+
+def _following(table: VertexTable, rows: Rows) -> Rows:
+    """The next row that has the id of each; ABSENT where there is none."""
+    keys = _KNOWN.get(table)
+    if keys is None or (rows == ABSENT).all():
+        return np.full(len(rows), ABSENT, np.int64)
+    return keys.following(rows)
 
 
 def _by_table(pieces: Pieces) -> Iterator[tuple[VertexTable, Rows, Rows, Rows]]:
@@ -89,7 +98,8 @@ class _Values:
     """Ids in the order of some rows; numbers close together also in a table of all numbers between them."""
 
     def __init__(self, ids: pa.ChunkedArray) -> None:
-        self._order = order_of(ids)
+        self._ids, self._order = ids, order_of(ids)
+        self._next: Rows | None = None
         numbers = pa.types.is_integer(ids.type)
         self._sorted = to_numpy(ids)[self._order].astype(np.int64) if numbers else Index(ids, self._order)
         self._dense: Rows | None = None
@@ -117,6 +127,16 @@ class _Values:
             there = known & (self._sorted.take(begins, mode="clip") == numbers)
         return np.where(there, self._order.take(begins, mode="clip"), ABSENT).astype(np.int64)
 
+    def following(self, rows: Rows) -> Rows:
+        """The next row with the id of each; ABSENT behind the last, and for ABSENT."""
+        if self._next is None:
+            following = np.full(len(self._ids) + 1, ABSENT, np.int64)  # the last is that of ABSENT
+            ids = self._ids.take(to_arrow(self._order))
+            again = truths(pc.equal(ids.slice(1), ids.slice(0, max(len(ids) - 1, 0))))
+            following[self._order[:-1][again]] = self._order[1:][again]
+            self._next = following
+        return self._next[rows]
+
 
 class _Keys:
     """The ids of a table that is not made of pieces."""
@@ -133,6 +153,9 @@ class _Keys:
         if wanted.null_count:
             there &= truths(wanted.is_valid())
         return np.where(there, rows, ABSENT)
+
+    def following(self, rows: Rows) -> Rows:
+        return np.full(len(rows), ABSENT, np.int64) if self._values is None else self._values.following(rows)
 
 
 _KNOWN: WeakKeyDictionary[VertexTable, _Keys] = WeakKeyDictionary()
