@@ -37,7 +37,7 @@ def later(moment: Moment, duration: Duration, sign: int = 1) -> Moment:
 def between(one: Moment, other: Moment) -> Duration:
     """Months, then days, as clocks show them, then the time that passes from there to the second."""
     first, second = _beside(one, other)
-    if first.date is None or second.date is None:
+    if one.date is None or other.date is None:
         return Duration(nanoseconds=second.instant - first.instant)
     begun, months = _months(first, second)
     left = _local(second) - _local(begun)
@@ -48,14 +48,14 @@ def between(one: Moment, other: Moment) -> Duration:
 
 def in_months(one: Moment, other: Moment) -> Duration:
     first, second = _beside(one, other)
-    if first.date is None or second.date is None:
+    if one.date is None or other.date is None:
         return Duration()
     return Duration(months=_months(first, second)[1])
 
 
 def in_days(one: Moment, other: Moment) -> Duration:
     first, second = _beside(one, other)
-    if first.date is None or second.date is None:
+    if one.date is None or other.date is None:
         return Duration()
     left = _local(second) - _local(first)
     return Duration(days=abs(left) // DAY * (1 if left > 0 else -1))
@@ -101,9 +101,10 @@ def _begun(unit: str, date: int) -> int:
 
 
 def _beside(one: Moment, other: Moment) -> tuple[Moment, Moment]:
-    """Both as clocks of one zone show them, the first's where both have one."""
+    """Both as clocks of one zone show them, the first's where both have one; times of the day in their own, as no day
+    is there that could be another one."""
     first, second = _completed(one, other), _completed(other, one)
-    return first, second if first.offset is None else moved(second, _zone(first))
+    return first, second if first.offset is None or first.date is None else moved(second, _zone(first))
 
 
 def _completed(moment: Moment, other: Moment) -> Moment:

@@ -64,3 +64,19 @@ def test_hours_are_those_that_pass(function: str, one: str, other: str, hours: i
     text = f"UNWIND [0] AS i WITH i, {one} AS a, {other} AS b RETURN toString(duration.{function}(a, b)) AS x"
     for each in (text, f"RETURN toString(duration.{function}({one}, {other})) AS x"):
         assert graph.query(each).scalar() == f"PT{hours}H"
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        ("between(time('22:00-01:00'), time('00:00+01:00'))", "PT-24H"),
+        ("inSeconds(time('00:08Z'), time('00:00+02:00'))", "PT-2H-8M"),
+        ("between(time('23:00-04:30'), datetime('2016-01-01T01:00Z'))", "PT-26H-30M"),
+        ("inDays(time('23:00-04:30'), datetime('2016-01-01T01:00Z'))", "PT0S"),
+        ("inSeconds(datetime('2016-01-01T01:00Z'), time('23:00-04:30'))", "PT26H30M"),
+    ],
+)
+def test_times_of_the_day_lead_to_no_other_day(call: str, text: str) -> None:
+    """What lies between them is what tells which is the later one, and no day, however many hours it has."""
+    graph = gquery.from_arrow({}, {})
+    assert graph.query(f"RETURN toString(duration.{call}) AS x").scalar() == text
