@@ -8,6 +8,7 @@ import pytest
 
 import gquery
 from gquery.executor.devices import BACKENDS
+from gquery.executor.gpu import resident
 from gquery.executor.gpu.program import table
 from gquery.planner.search import costs
 from tests.differential.test_neighbourhoods import WAYS
@@ -81,3 +82,18 @@ def test_orders_do_not_matter(pattern: str, label: str, monkeypatch: pytest.Monk
             assert found == expected, f"{way}, seed {seed}: {text}"
     assert seen <= ({"push", "inside"} if pattern in PUSHED else {"cliques"})
     assert label or seen
+
+
+@pytest.mark.parametrize("pattern", [*CLIQUES, *PUSHED])
+def test_without_room_for_bits(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A card that has some for the rows alone counts all the same."""
+    monkeypatch.setattr(resident, "_SPREAD", 1 << 60)
+    monkeypatch.setattr(costs, "CARD", costs.CardCosts(patience=1.0, excluding=1.0))
+    text, graph = written({**CLIQUES, **PUSHED}[pattern]), skewed(Random("no bits"))
+    expected = graph.query(text, device="cpu").scalar()
+    monkeypatch.setitem(BACKENDS, "gpu", emulated)
+    for way in ("pushed", "inside", "as planned"):
+        with monkeypatch.context() as patched:
+            for owner, name, value in WAYS[way]:
+                patched.setattr(owner, name, value)
+            assert gquery.Graph(graph.snapshot).query(text, device="gpu").scalar() == expected, way

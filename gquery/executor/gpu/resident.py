@@ -28,6 +28,7 @@ from gquery.storage.schema import Direction
 _ORIENTED_HUBS = 4096  # rows that are there as bits, too: 2 MB, which the caches hold
 _BYTES_OF_BITS = 1 << 24  # the same where all positions may be in them
 _BITS = 32
+_SPREAD = 2  # bytes of each, at most, while they are made: a fraction of what is free
 _COPYING = 64  # bytes of an entry, while rows are made of others: a fraction of what is free
 
 
@@ -181,16 +182,19 @@ class ResidentGraph:
         xp.cumsum(lengths, out=begins[1:])
         ends = (xp.sort(source * universe + target) % universe).astype(np.int32)
         rows = self.placed(0, (begins, ends), whole.simple, int(lengths.max()))
-        return RankedRows(self._with_bits(rows, ranking), vertices.astype(np.int32))
+        rows = replace(self._with_bits(rows, ranking), oriented=ranking.oriented)
+        return RankedRows(rows, vertices.astype(np.int32))
 
     def _with_bits(self, rows: DeviceRows, ranking: Ranking) -> DeviceRows:
-        """The rows of hubs as bits, too: most that is looked for is looked for there."""
+        """The rows of hubs as bits, too, if there is room: most that is looked for is looked for there."""
         xp, (offsets, neighbours) = self.device.xp, _arrays(rows)
         if ranking.oriented:
             hubs = width = min(_ORIENTED_HUBS, rows.count // _BITS * _BITS)
         else:
             width = -(-rows.count // _BITS) * _BITS
             hubs = min(rows.count, _BYTES_OF_BITS * 8 // width)
+        if _SPREAD * hubs * width > self.device.free_bytes():
+            return rows
         first = 0 if ranking.descending else rows.count - hubs
         begin, end = int(offsets[first]), int(offsets[first + hubs])
         source = xp.searchsorted(offsets, xp.arange(begin, end), side="right") - 1 - first
@@ -198,7 +202,7 @@ class ResidentGraph:
         joined[source * width + neighbours[begin:end]] = True
         bits = xp.packbits(joined, bitorder="little")
         found = Bits(first, hubs, width // _BITS, self.device.address(bits))
-        return replace(rows, held=(offsets, neighbours, bits), oriented=ranking.oriented, bits=found)
+        return replace(rows, held=(offsets, neighbours, bits), bits=found)
 
     def of_tables(self, tables: tuple[int, ...], snapshot: Snapshot) -> CandidateSet:
         """The vertices of some tables."""

@@ -49,7 +49,7 @@ class Table:
         self.tape = tape
         ranking = ranking_of(program) if at_all else None
         self.ranked = candidates.rows.ranked(ranking) if ranking else None
-        self.oriented = ranking is not None and self.ranked is not None and ranking.oriented
+        self.oriented = self.ranked is not None and self.ranked.rows.oriented
         self.sets = self._sets()
         self.children = program.children()
         self.last = max(1, program.listed) - 1  # of the levels that are listed
