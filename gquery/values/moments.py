@@ -251,7 +251,7 @@ def _select_time(of: Mapping[str, int], base: int) -> int:
         if name in of and not 0 <= of[name] < limit:
             raise ValueError(f"there is no {name} {of[name]}")
         fraction += of.get(name, own) * unit
-        below = unit
+        below = unit if name in of or own else below
     return _clock(of.get("hour", hour), of.get("minute", minute), of.get("second", second), fraction)
 
 

@@ -31,6 +31,7 @@ TRUE = [
     "date({year: 1984, quarter: 3, dayOfQuarter: 45}) = date('1984-08-14')",
     "date({year: 1984, ordinalDay: 202}) = date('1984-07-20')", "date({date: date('1984-11-11'), day: 28}).day = 28",
     "localtime({hour: 12, millisecond: 123, microsecond: 456, nanosecond: 789}).nanosecond = 123456789",
+    "localtime({hour: 12, millisecond: 123, nanosecond: 456789}).nanosecond = 123456789",
     "datetime({year: 2024, timezone: '+05:00'}).epochSeconds = 1704049200",
     "datetime({epochSeconds: 1704049200}) = datetime('2023-12-31T19:00Z')",
     "datetime({datetime: datetime('2024-01-01T12:00+01:00'), timezone: '+05:00'}).hour = 16",
