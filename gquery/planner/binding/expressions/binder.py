@@ -211,8 +211,9 @@ class ExpressionBinder:
         if operator == "+":
             return self.bind(operand)
         bound = self.bind(operand)
-        if operator == "-" and isinstance(bound, Constant) and isinstance(bound.value, int | float):
-            return Constant(bound.type, span, -bound.value)
+        number = bound.value if isinstance(bound, Constant) and not isinstance(bound.value, bool) else None
+        if operator == "-" and isinstance(number, int | float):
+            return Constant(bound.type, span, -number)
         return self.call("negate" if operator == "-" else operator, (bound,), span)
 
     def _slice(self, tree: ast.Slice) -> Expression:
