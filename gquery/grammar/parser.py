@@ -62,7 +62,7 @@ def keywords() -> frozenset[str]:
 
 
 def _with_column_names(query: ast.Query, text: str) -> ast.Query:
-    """Give each item of RETURN the text of its expression."""
+    """Give each item of RETURN what its column is called without an alias."""
     return replace(query, clauses=tuple(_named(clause, text) for clause in query.clauses))
 
 
@@ -73,10 +73,15 @@ def _named(clause: ast.Clause, text: str) -> ast.Clause:
         case ast.Call(query=query):
             return replace(clause, query=_with_column_names(query, text))
         case ast.Return(items=items):
-            spans = (item.expression.span for item in items)
-            named = (replace(item, text=text[at.start : at.end]) for item, at in zip(items, spans, strict=True))
-            return replace(clause, items=tuple(named))
+            return replace(clause, items=tuple(replace(item, text=_column(item.expression, text)) for item in items))
     return clause
+
+
+def _column(expression: ast.Expression, text: str) -> str:
+    """A variable's column is called as it is, with no backticks: what comes behind asks for it by its name."""
+    if isinstance(expression, ast.Variable):
+        return expression.name
+    return text[expression.span.start : expression.span.end]
 
 
 @record(frozen=True, slots=True)

@@ -21,6 +21,8 @@ EDGES = {
 CASES = {
     "RETURN 1 AS x UNION RETURN 2 AS x UNION RETURN 1 AS x": [(1,), (2,)],
     "RETURN 1 AS x UNION ALL RETURN 'a' AS x UNION ALL RETURN null AS x": [(1,), ("a",), (None,)],
+    "RETURN 1 AS `a b` UNION WITH 2 AS `a b` RETURN `a b`": [(1,), (2,)],
+    "CALL { MATCH (`a b`:City) RETURN `a b` } RETURN `a b`.name AS x": [("Oslo",), ("Bergen",)],
     "MATCH (a:Person) WHERE a.age > 30 RETURN a.name AS n UNION MATCH (c:City) RETURN c.name AS n": [
         ("Ann",), ("Cid",), ("Oslo",), ("Bergen",),
     ],

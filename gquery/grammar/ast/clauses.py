@@ -54,7 +54,8 @@ class Unwind(Clause):
 
 @record(frozen=True, slots=True)
 class ProjectionItem(Node):
-    """`expression [AS alias]`; `text` is the expression as written, the column's name when there is no alias."""
+    """`expression [AS alias]`; `text` is the column's name when there is no alias: a variable's, else the expression as
+    written."""
 
     expression: Expression
     alias: str | None
