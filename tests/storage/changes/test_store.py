@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import Event, Thread
 from typing import Any
 
@@ -196,6 +196,35 @@ def test_an_id_that_two_vertices_had_is_that_of_the_one_left(kind: type) -> None
     store = gquery.Store(gquery.from_arrow(vertices=vertices, edges={}))
     store.execute("MATCH (q:Q {x: 7}) SET q:P REMOVE q:Q")
     store.compact()
-    store.apply(delete={"P": {"id": [kind(3)]}})
+    store.execute("MATCH (p:P {x: 3}) DELETE p")
     with pytest.raises(LoadError, match="there is a `P` with this id"):
         store.apply(insert={"P": {"id": [kind(3)], "x": [5]}})
+    store.apply(set={"P": {"id": [kind(3)], "x": [9]}})
+    assert store.graph.query("MATCH (p:P {x: 9}) RETURN count(*)").scalar() == 1
+
+
+@pytest.mark.parametrize("kind", [int, str])
+@pytest.mark.parametrize("compacts", [False, True])
+def test_an_id_that_two_vertices_have_names_neither(kind: type, compacts: bool) -> None:
+    vertices = {"P": {"id": [kind(1), kind(3)], "x": [1, 3]}, "Q": {"id": [kind(3), kind(9)], "x": [7, 8]}}
+    store = gquery.Store(gquery.from_arrow(vertices=vertices, edges={}))
+    store.execute("MATCH (q:Q {x: 7}) SET q:P REMOVE q:Q")
+    if compacts:
+        store.compact()
+    ends = {"source": [kind(1)], "target": [kind(3)]}
+    changes: Sequence[Mapping[str, Any]] = [
+        {"delete": {"P": {"id": [kind(3)]}}},
+        {"set": {"P": {"id": [kind(3)], "x": [9]}}},
+        {"insert": {("P", "K", "P"): ends}},
+    ]
+    for change in changes:
+        with pytest.raises(LoadError, match="the id stands for several vertices"):
+            store.apply(**change)
+
+
+def test_a_vertex_that_goes_leaves_its_id_to_another_in_the_same_batch() -> None:
+    """Which has more labels, and is named by some of them."""
+    vertices = {"P:A": {"id": [3], "x": [1]}, "P:B": {"id": [3], "x": [2]}}
+    store = gquery.Store(gquery.from_arrow(vertices=vertices, edges={}))
+    store.apply(delete={"P:A": {"id": [3]}}, set={"P": {"id": [3], "x": [9]}})
+    assert store.graph.query("MATCH (p) RETURN labels(p), p.x").rows() == [(["P", "B"], 9)]

@@ -23,58 +23,48 @@ Rows = NDArray[np.int64]
 _SPARSE = 32  # times as many numbers as ids that a table may have
 
 
-def vertices_with(snapshot: Snapshot, tables: Sequence[int], ids: pa.ChunkedArray) -> tuple[Rows, NDArray[np.bool_]]:
-    """For each of some ids, which are int64 or string, the vertex of the first of the tables that has it, ABSENT where
-    there is none; and whether another table has it too."""
+def vertices_with(
+    snapshot: Snapshot, tables: Sequence[int], ids: pa.ChunkedArray, gone: Rows | None = None
+) -> tuple[Rows, NDArray[np.bool_]]:
+    """For each of some ids, which are int64 or string, the first vertex of the tables that has it and is not among
+    those that are gone, ABSENT where there is none; and whether another one has it too."""
     found, again = np.full(len(ids), ABSENT, np.int64), np.zeros(len(ids), np.bool_)
     for table in tables:
-        rows = _rows_of(snapshot.vertex_tables[table], ids)
-        here = rows != ABSENT
-        if here.any():
-            known = found != ABSENT
-            again |= here & known
-            new = here & ~known
-            found[new] = snapshot.vertex_numbers.ids_at(table, rows[new])
+        for rows in _rows_of(snapshot.vertex_tables[table], ids):
+            here = np.flatnonzero(rows != ABSENT)
+            those = snapshot.vertex_numbers.ids_at(table, rows[here])
+            if gone is not None and len(gone):
+                stays = np.isin(those, gone, invert=True)
+                here, those = here[stays], those[stays]
+            again[here] |= found[here] != ABSENT
+            found[here] = np.where(found[here] == ABSENT, those, found[here])
     return found, again
 
 
-def _rows_of(table: VertexTable, ids: pa.ChunkedArray) -> Rows:
-    """The row of a table that has each of some ids, the first where there are several."""
+def _rows_of(table: VertexTable, ids: pa.ChunkedArray) -> Iterator[Rows]:
+    """The rows of a table that have each of some ids: one row of each at a time, ABSENT where there are no more."""
     pieces = getattr(table, "pieces", None)
     if isinstance(pieces, Pieces):
-        return _rows_of_pieces(table, pieces, ids)
+        yield from _rows_of_pieces(table, pieces, ids)
+        return
     if table not in _KNOWN:
         _KNOWN[table] = _Keys(table)
-    return _KNOWN[table].rows(as_type(ids, _plain(table.id_type)))
+    yield from _KNOWN[table].rows(as_type(ids, _plain(table.id_type)))
 
 
-def _rows_of_pieces(table: VertexTable, pieces: Pieces, ids: pa.ChunkedArray) -> Rows:
-    found = np.full(len(ids), ABSENT, np.int64)
+def _rows_of_pieces(table: VertexTable, pieces: Pieces, ids: pa.ChunkedArray) -> Iterator[Rows]:
     changed = pieces.patches.get(None)
-    replaced = np.zeros(0, np.int64) if changed is None else changed.rows
     for piece, begins, ends, firsts in _by_table(pieces):
-        rows = _rows_of(piece, ids)
-        while (rows != ABSENT).any():  # what is gone may leave another with its id behind
+        for rows in _rows_of(piece, ids):
             place = np.searchsorted(begins, rows, side="right") - 1
-            here = np.flatnonzero((place >= 0) & (rows < ends[place]) & (found == ABSENT))
-            own = rows[here] + (firsts - begins)[place[here]]
-            stays = np.isin(own, replaced, invert=True) if len(replaced) else slice(None)
-            found[here[stays]] = own[stays]
-            rows = _following(piece, np.where(found == ABSENT, rows, ABSENT))
-    if changed is not None and len(replaced):
+            own = np.where((place >= 0) & (rows < ends[place]), rows + (firsts - begins)[place], ABSENT)
+            if changed is not None:
+                own[np.isin(own, changed.rows)] = ABSENT
+            yield own
+    if changed is not None:
         wanted = as_type(ids, _plain(table.id_type))
-        rows = _Values(pa.chunked_array([changed.values])).rows(wanted)
-        here = np.flatnonzero(rows != ABSENT)
-        found[here] = replaced[rows[here]]
-    return found
-
-
-def _following(table: VertexTable, rows: Rows) -> Rows:
-    """The next row that has the id of each; ABSENT where there is none."""
-    keys = _KNOWN.get(table)
-    if keys is None or (rows == ABSENT).all():
-        return np.full(len(rows), ABSENT, np.int64)
-    return keys.following(rows)
+        for rows in _Values(pa.chunked_array([changed.values])).rows(wanted):
+            yield np.where(rows == ABSENT, ABSENT, changed.rows.take(rows, mode="clip"))
 
 
 def _by_table(pieces: Pieces) -> Iterator[tuple[VertexTable, Rows, Rows, Rows]]:
@@ -98,8 +88,7 @@ class _Values:
     """Ids in the order of some rows; numbers close together also in a table of all numbers between them."""
 
     def __init__(self, ids: pa.ChunkedArray) -> None:
-        self._ids, self._order = ids, order_of(ids)
-        self._next: Rows | None = None
+        self._order = order_of(ids)
         numbers = pa.types.is_integer(ids.type)
         self._sorted = to_numpy(ids)[self._order].astype(np.int64) if numbers else Index(ids, self._order)
         self._dense: Rows | None = None
@@ -108,8 +97,16 @@ class _Values:
             if span <= _SPARSE * len(self._sorted):
                 self._dense = np.full(span + 1, ABSENT, np.int64)  # the last is of those beyond
                 self._dense[self._sorted[::-1] - self._sorted[0]] = self._order[::-1]  # backwards: the first one stays
+        self._following = _following(ids, self._order)
 
-    def rows(self, wanted: pa.ChunkedArray) -> Rows:
+    def rows(self, wanted: pa.ChunkedArray) -> Iterator[Rows]:
+        """The rows of each, one at a time: ABSENT where there are no more, and for null."""
+        rows = self.first_rows(wanted)
+        while (rows != ABSENT).any():
+            yield rows
+            rows = np.full(len(rows), ABSENT) if self._following is None else self._following[rows]
+
+    def first_rows(self, wanted: pa.ChunkedArray) -> Rows:
         """The first row of each; ABSENT where there is none, and for null."""
         if not len(self._order):
             return np.full(len(wanted), ABSENT, np.int64)
@@ -127,15 +124,17 @@ class _Values:
             there = known & (self._sorted.take(begins, mode="clip") == numbers)
         return np.where(there, self._order.take(begins, mode="clip"), ABSENT).astype(np.int64)
 
-    def following(self, rows: Rows) -> Rows:
-        """The next row with the id of each; ABSENT behind the last, and for ABSENT."""
-        if self._next is None:
-            following = np.full(len(self._ids) + 1, ABSENT, np.int64)  # the last is that of ABSENT
-            ids = self._ids.take(to_arrow(self._order))
-            again = truths(pc.equal(ids.slice(1), ids.slice(0, max(len(ids) - 1, 0))))
-            following[self._order[:-1][again]] = self._order[1:][again]
-            self._next = following
-        return self._next[rows]
+
+def _following(ids: pa.ChunkedArray, order: NDArray[np.int32]) -> Rows | None:
+    """For each row the next one that has the same id, ABSENT where there is none, and behind all; None where all ids
+    differ, as they do but where labels have brought two vertices together."""
+    ordered = ids.take(to_arrow(order))
+    again = truths(pc.equal(ordered.slice(1), ordered.slice(0, max(len(order) - 1, 0))))
+    if not again.any():
+        return None
+    following = np.full(len(ids) + 1, ABSENT, np.int64)  # the last is that of ABSENT
+    following[order[:-1][again]] = order[1:][again]
+    return following
 
 
 class _Keys:
@@ -145,17 +144,16 @@ class _Keys:
         self._first, self._count = table.counts_from, table.count
         self._values = _Values(table.ids) if self._first is None else None
 
-    def rows(self, wanted: pa.ChunkedArray) -> Rows:
+    def rows(self, wanted: pa.ChunkedArray) -> Iterator[Rows]:
+        """As of `_Values`."""
         if self._values is not None:
-            return self._values.rows(wanted)
+            yield from self._values.rows(wanted)
+            return
         rows = to_numpy(wanted) - self._first
         there = (rows >= 0) & (rows < self._count)
         if wanted.null_count:
             there &= truths(wanted.is_valid())
-        return np.where(there, rows, ABSENT)
-
-    def following(self, rows: Rows) -> Rows:
-        return np.full(len(rows), ABSENT, np.int64) if self._values is None else self._values.following(rows)
+        yield np.where(there, rows, ABSENT)
 
 
 _KNOWN: WeakKeyDictionary[VertexTable, _Keys] = WeakKeyDictionary()
@@ -163,4 +161,4 @@ _KNOWN: WeakKeyDictionary[VertexTable, _Keys] = WeakKeyDictionary()
 
 def first_with(ids: pa.ChunkedArray, wanted: pa.ChunkedArray) -> Rows:
     """Where each wanted id is among some others; ABSENT where it is not."""
-    return _Values(ids).rows(as_type(wanted, _plain(ids.type)))
+    return _Values(ids).first_rows(as_type(wanted, _plain(ids.type)))

@@ -130,7 +130,7 @@ class _Known:
         if absent.any():
             what = f"no {described(labels or None)} has this id"
             self._refuse(rows, column, ids, absent, what, self._similar(labels))
-        hint = "name the labels that the vertex has, and not some of them"
+        hint = "name all labels of the vertex, or find it in a statement by what else it has"
         self._refuse(rows, column, ids, several, "the id stands for several vertices", hint)
         return found
 
@@ -153,9 +153,7 @@ class _Known:
             return wanted == set(those) if same else wanted < set(those)
 
         tables = [number for number, table in enumerate(self._snapshot.vertex_tables) if is_meant(table.labels)]
-        found, several = vertices_with(self._snapshot, tables, ids)
-        if len(self._gone):
-            found[np.isin(found, self._gone)] = ABSENT
+        found, several = vertices_with(self._snapshot, tables, ids, self._gone)
         for own, new, first in self._new:
             if is_meant(own):
                 rows = first_with(new, ids)
