@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import numbers
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -39,10 +40,12 @@ class Watch:
     ) -> None:
         """snapshot: the `newest` version; after: the version whose changes are known already, the newest where it is
         None. Raises BindError for one that is not kept, and for what is no query of the graph."""
-        for name, number in (("after", after), ("pending", pending)):
-            if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
-                raise BindError(f"`{name}` is a number of versions, not {number!r}")
         self.version = newest if after is None else after
+        for name, number in (("after", self.version), ("pending", pending)):
+            if isinstance(number, bool) or not isinstance(number, int):
+                raise BindError(f"`{name}` is a number of versions, not {number!r}")
+        if pending < 1:
+            raise BindError(f"`pending` is a number of versions from 1 on, not {pending}")
         self.schema = told_schema(standing.columns(snapshot))
         self._standing = standing
         self._versions = versions
@@ -55,9 +58,11 @@ class Watch:
         """The next change, without rows where a version has changed nothing for the query. wait: seconds to wait for a
         version, None for as long as it takes; None is returned where there is none then.
 
-        Raises what answering a query raises; the version is asked again then.
+        Raises what answering a query raises; the version is asked again then. BindError for a `wait` that is no number.
         """
-        end = None if wait is None else time.monotonic() + wait
+        if wait is not None and (isinstance(wait, bool) or not isinstance(wait, numbers.Real) or wait != wait):
+            raise BindError(f"`wait` is a number of seconds or None, not {wait!r}")
+        end = None if wait is None or wait > threading.TIMEOUT_MAX else time.monotonic() + max(wait, 0)
         while self._follower.first(None if end is None else end - time.monotonic()) is not None:
             with self._asking:  # not while waiting: others may wait for less
                 step = self._follower.first(0.0)  # somebody may have taken it meanwhile, or takes it now

@@ -244,6 +244,12 @@ def test_wrong_queries_are_refused_at_once() -> None:
         store.watch(RINGS, callback=7)  # type: ignore[arg-type]
     with pytest.raises(BindError, match="`pending` is a number of versions, not True"):
         store.watch(RINGS, pending=True)
+    for pending in (None, 0, -1):
+        with pytest.raises(BindError, match="`pending` is a number of versions"):
+            store.watch(RINGS, pending=pending)  # type: ignore[arg-type]
+    for wait in ("1", float("nan")):
+        with pytest.raises(BindError, match="`wait` is a number of seconds or None"):
+            store.watch(RINGS).next(wait)  # type: ignore[arg-type]
 
 
 def test_a_version_that_failed_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
