@@ -21,7 +21,7 @@ from gquery.storage.schema import Schema
 from gquery.store.store import Store
 
 _NUMBERS = (pa.int64(), pa.float64())
-_NAMED = ("op", "source", "target", "u", "v", "type", "source_label", "target_label")
+_NAMED = ("op", "source", "target", "type", "source_label", "target_label")
 
 Key = tuple[str, str, str]
 Tables = Mapping[Key, pa.Table]
@@ -62,7 +62,7 @@ def read_updates(lines: Iterable[str], name: str, schema: Schema) -> Iterator[Up
             if not type_:
                 raise LoadError(f"{place}: there is no type", hint=f"the graph has {', '.join(types) or 'none'}")
             key = row.get("source_label") or "", type_, row.get("target_label") or ""
-            values = {column: text for column, text in row.items() if column not in _NAMED and text}
+            values = {column: text for column, text in row.items() if column not in (*_NAMED, source, target) and text}
             for column, text in values.items():
                 if _read([text], types_of := _types(schema, type_, column)) is None:
                     raise LoadError(f"{place}: `{text}` cannot be a value of `{column}`, of type {types_of[0]}")
@@ -133,6 +133,8 @@ def _types(schema: Schema, type_: str, name: str) -> Sequence[pa.DataType]:
     """What values of a property may be: of a graph's type, or numbers where it has none and all texts are such."""
     known = [each for each in schema.edge_property(name, (type_,)) if not pa.types.is_null(each)]
     known = [each.value_type if pa.types.is_dictionary(each) else each for each in known]
+    if known and all(map(pa.types.is_floating, known)):
+        return (pa.float64(),)
     if all(pa.types.is_integer(each) or pa.types.is_floating(each) for each in known):
         return _NUMBERS if known else (*_NUMBERS, pa.string())
     return known if len(known) == 1 else (*_NUMBERS, pa.string())

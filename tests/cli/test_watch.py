@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import gquery
+
 Cli = Callable[..., tuple[int, bytes, str]]
 RINGS = "MATCH (a)-->(b)-->(c)-->(a) RETURN a.id AS a, b.id AS b ORDER BY a"
 
@@ -93,6 +95,26 @@ def test_values_are_of_the_types_that_they_have_in_the_graph(cli: Cli, tmp_path:
     come, gone = map(json.loads, out.splitlines())
     assert (come["diff"], come["code"], come["on"]) == (1, "02", "2021-01-01")
     assert (gone["diff"], gone["code"], gone["on"]) == (-1, "01", "2020-01-01")
+
+
+def test_whole_numbers_where_the_graph_has_others(cli: Cli, tmp_path: Path) -> None:
+    graph = tmp_path / "weights.gq"
+    edges = {"source": [1], "target": [2], "weight": [1.5]}
+    gquery.from_arrow({"P": {"id": [1, 2]}}, {("P", "K", "P"): edges}).save(graph)
+    feed = _feed(tmp_path, "op,source,target,weight\n+,2,1,2\n")
+    code, out, err = cli("watch", str(graph), "MATCH (a)-[k]->(b) RETURN k.weight AS weight", "--updates", feed)
+    assert (code, out.splitlines()[1]) == (0, b"1,1,2"), err
+
+
+def test_a_property_named_as_an_end_may_be(cli: Cli, tmp_path: Path) -> None:
+    """`u` and `v` are ends only where there is no `source`."""
+    graph = tmp_path / "u.gq"
+    edges = {"source": [1, 1], "target": [2, 2], "u": [5, 6]}
+    gquery.from_arrow({"P": {"id": [1, 2]}}, {("P", "K", "P"): edges}).save(graph)
+    feed = _feed(tmp_path, "op,source,target,u\n-,1,2,6\n+,2,1,7\n")
+    query = "MATCH (a)-[k]->(b) RETURN a.id AS a, k.u AS u"
+    code, out, err = cli("watch", str(graph), query, "--updates", feed)
+    assert (code, out.splitlines()[1:]) == (0, [b"1,-1,1,6", b"2,1,2,7"]), err
 
 
 def test_a_feed_that_is_no_text(cli: Cli, chain: str, tmp_path: Path) -> None:
