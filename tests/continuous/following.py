@@ -1,4 +1,4 @@
-"""Queries that stand while one random graph changes, batch after batch."""
+"""Queries that stand while one random graph changes, batch after batch: some that are written down, and random ones."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from tests.conftest import SUITE
 from tests.continuous.batches import random_batch, random_edges, random_graph, random_steps
 from tests.continuous.making import waited_for
 from tests.continuous.queries import ANCHORED, COUNTS, FALLING_APART, GROUPS_OF_A, JOINED, MODES, NUMBER, OF_A, ROWS
+from tests.continuous.random_queries import random_query
 from tests.continuous.rerun import Rerun
 
 BATCHES = 10
@@ -52,7 +53,8 @@ def follow(graph: int, device: Any) -> list[str]:
     random = np.random.default_rng([graph, 5])
     settings = Settings(mode=MODES[graph % len(MODES)], device=device, strict=False)  # type: ignore[arg-type]
     snapshot = random_graph(random).snapshot
-    chosen = (_QUERIES[place] for place in random.choice(len(_QUERIES), STANDING, replace=False))
+    chosen = [_QUERIES[place] for place in random.choice(len(_QUERIES), STANDING // 2, replace=False)]
+    chosen += [random_query(random) for _ in range(STANDING // 2)]
     watched = [Rerun(text, emit, settings, snapshot) for text, emit in chosen]
     wrong = []
     make = (random_batch, random_edges)[graph // len(MODES) % 2]
