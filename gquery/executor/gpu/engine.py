@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.backend import FilterOutcome, Masks, Ranks
-from gquery.executor.gpu.candidates import CandidateSets
+from gquery.executor.gpu.candidates.sets import CandidateSets
 from gquery.executor.gpu.device import Device
 from gquery.executor.gpu.resident import QueryRows, ResidentGraph
 from gquery.executor.gpu.search import GpuSlices

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gquery.executor.backend import Masks, VertexValues
-from gquery.executor.gpu.candidate_set import CandidateSet
+from gquery.executor.gpu.candidates.candidate_set import CandidateSet
 from gquery.executor.gpu.device import Device, DeviceArray
 from gquery.executor.gpu.orders import Ranking
 from gquery.executor.gpu.zeros import Zeros

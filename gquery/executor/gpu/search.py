@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.backend import Item, PartialMatches, Ranks, VertexValues
-from gquery.executor.gpu.candidates import CandidateSets
+from gquery.executor.gpu.candidates.sets import CandidateSets
 from gquery.executor.gpu.device import DeviceArray
 from gquery.executor.gpu.gathering import Gathering
 from gquery.executor.gpu.program.blocks import Block

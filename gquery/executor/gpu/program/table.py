@@ -7,8 +7,8 @@ from math import prod
 from typing import NamedTuple
 
 from gquery.executor.backend import Ranks
-from gquery.executor.gpu.candidate_set import CandidateSet
-from gquery.executor.gpu.candidates import Asked, CandidateSets
+from gquery.executor.gpu.candidates.candidate_set import CandidateSet
+from gquery.executor.gpu.candidates.sets import Asked, CandidateSets
 from gquery.executor.gpu.orders import ranking_of
 from gquery.executor.gpu.resident import DeviceRows
 from gquery.executor.gpu.tape import Tape

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gquery.errors import UnsupportedError
 from gquery.executor.backend import Ranks
-from gquery.executor.gpu.candidates import CandidateSets
+from gquery.executor.gpu.candidates.sets import CandidateSets
 from gquery.executor.gpu.program.blocks import Block, Ways
 from gquery.executor.gpu.program.inside import Neighbourhoods
 from gquery.executor.gpu.program.levels import Levels

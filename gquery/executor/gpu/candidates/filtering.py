@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.gpu.candidate_set import CandidateSet, Narrowing
+from gquery.executor.gpu.candidates.candidate_set import CandidateSet, Narrowing
 from gquery.executor.gpu.resident import DeviceRows, QueryRows
 from gquery.executor.gpu.tape import Room, Tape
 from gquery.executor.lowering.program import Rows

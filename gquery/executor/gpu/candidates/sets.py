@@ -1,4 +1,4 @@
-"""Candidate sets and candidate edges on the device: a tape for the filters, and one for refinement."""
+"""All candidate sets of a query, and its candidate edges: a tape for the filters, and one for refinement."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 
 from gquery.executor.backend import FilterOutcome, Masks
-from gquery.executor.gpu.candidate_set import CandidateSet, Narrowing
+from gquery.executor.gpu.candidates.candidate_set import CandidateSet, Narrowing
+from gquery.executor.gpu.candidates.filtering import Condition, Filtering, Narrowed, blank, narrow, padded
 from gquery.executor.gpu.device import DeviceArray
-from gquery.executor.gpu.filtering import Condition, Filtering, Narrowed, blank, narrow, padded
 from gquery.executor.gpu.resident import DeviceRows, QueryRows
 from gquery.executor.gpu.tape import Room, Tape
 from gquery.executor.lowering.program import Rows

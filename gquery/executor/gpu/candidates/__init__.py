@@ -1,0 +1,1 @@
+"""Candidate sets and candidate edges on the device."""
