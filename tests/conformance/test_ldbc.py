@@ -16,12 +16,8 @@ QUERIES = [f"ic{number}" for number in range(1, 15)]
 
 @cache
 def loaded() -> tuple[list[Engine], list[dict[str, Any]]]:
-    """DuckDB plans nothing here and has one thread: now and then ic7, a window of which one row is taken, was a
-    `ConversionException` of INT64 to INT64 there."""
     small = network(0.01)
-    sql = DuckDB(small)
-    sql.connection.execute("PRAGMA disable_optimizer; SET threads = 1")
-    return [Gquery(small), sql], parameters_of(small, 2)
+    return [Gquery(small), DuckDB(small)], parameters_of(small, 2)
 
 
 @pytest.mark.parametrize("query", QUERIES)

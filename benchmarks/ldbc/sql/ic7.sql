@@ -5,7 +5,7 @@ WITH latest AS (
     QUALIFY row_number() OVER (PARTITION BY l.person ORDER BY l.creationDate DESC, m.id) = 1
 )
 SELECT p.id, p.firstName, p.lastName, x.likeTime, x.id, x.content,
-    (epoch_ms(x.likeTime) - epoch_ms(x.creationDate)) // 60000,
+    (epoch_us(x.likeTime) - epoch_us(x.creationDate)) // 60000000,
     NOT EXISTS (FROM knows k WHERE k.a = $personId AND k.b = p.id)
 FROM latest x JOIN person p ON p.id = x.person
 ORDER BY x.likeTime DESC, p.id
