@@ -124,10 +124,11 @@ def test_what_fails_to_compile_is_raised_where_it_is_called() -> None:
         compiling._compilations.wait(fail)
 
 
-def test_one_compilation_for_many_threads() -> None:
+def test_one_compilation_for_many_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Numba compiles one after the other, and who comes later finds the kernel."""
     import numpy as np
 
+    monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
     calls = []
 
     def double(values):  # type: ignore[no-untyped-def]
