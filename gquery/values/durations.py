@@ -16,7 +16,7 @@ _MONTH = 2629746  # seconds of a month, a twelfth of the mean year: what a part 
 _DAY = 86400
 _NUMBER = r"[+-]?\d+(?:[.,]\d+)?"
 _PARTS = re.compile(
-    rf"P(?=[\dT+-])(?:({_NUMBER})Y)?(?:({_NUMBER})M)?(?:({_NUMBER})W)?(?:({_NUMBER})D)?"
+    rf"([+-]?)P(?=[\dT+-])(?:({_NUMBER})Y)?(?:({_NUMBER})M)?(?:({_NUMBER})W)?(?:({_NUMBER})D)?"
     rf"(?:T(?=[\d+-])(?:({_NUMBER})H)?(?:({_NUMBER})M)?(?:({_NUMBER})S)?)?",
     re.ASCII,
 )
@@ -70,15 +70,17 @@ def duration_of(parts: Mapping[str, object]) -> Duration:
 
 
 def parse_duration(text: str) -> Duration:
-    """Raises ValueError for a text that is no ISO 8601 duration."""
+    """Raises ValueError for a text that is no ISO 8601 duration; a sign before it is that of all its parts."""
     if as_date := _AS_DATE.fullmatch(text):
         names = ("years", "months", "days", "hours", "minutes", "seconds")
         return duration_of({name: Decimal(part) for name, part in zip(names, as_date.groups(), strict=True)})
     found = _PARTS.fullmatch(text)
     if found is None:
         raise ValueError(f"{text!r} is no duration")
-    parts = zip(_WRITTEN, found.groups(), strict=True)
-    return duration_of({name: _number(part) for name, part in parts if part is not None})
+    sign, *numbers = found.groups()
+    parts = zip(_WRITTEN, numbers, strict=True)
+    given = duration_of({name: _number(part) for name, part in parts if part is not None})
+    return times(given, -1) if sign == "-" else given
 
 
 def _number(text: str) -> int | Decimal:

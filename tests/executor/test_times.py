@@ -50,6 +50,8 @@ TRUE = [
     "localtime('23:30') + duration('PT1H') = localtime('00:30')", "time('23:30Z') + duration('PT1H') = time('00:30Z')",
     "duration('P1M') * 0.5 = duration('P15DT5H14M33S')", "duration('P3D') / 2 = duration('P1DT12H')",
     "toString(duration('PT1.000000001S') / 2) = 'PT0.5S'",
+    "duration('-P1Y2MT3.5S') = duration('P-1Y-2MT-3.5S')", "duration('+P1D') = duration('P1D')",
+    "duration('-P-1D') = duration('P1D')",
     "toString(duration('PT-1.000000003S') * 0.5) = 'PT-0.500000001S'",
     "duration('P1D') + duration('PT1H') = duration('P1DT1H')",
     "datetime('2024-01-02T00:00Z') - datetime('2024-01-01T00:00Z') = duration('PT24H')",

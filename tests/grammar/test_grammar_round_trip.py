@@ -72,7 +72,9 @@ def nodes(values: SearchStrategy[object]) -> SearchStrategy[ast.Node]:
     )
 
 
-lengths = build(ast.Length, least=st.integers(0, 3), most=maybe(st.integers(0, 3)))
+lengths = st.integers(0, 3).flatmap(
+    lambda least: build(ast.Length, least=st.just(least), most=maybe(st.integers(least, 3)))
+)
 
 
 def relationships(values: SearchStrategy[object], length: SearchStrategy[object]) -> SearchStrategy[ast.Node]:

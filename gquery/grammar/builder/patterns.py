@@ -115,6 +115,8 @@ class PatternRules:
         opening, least, _between, most, *_ = children
         lowest = 1 if opening.text == "*" else 0
         start, end = _integer(least), _integer(most)
+        if opening.text == "{" and end is not None and end < (start or 0):
+            raise ParseError("the least number of repetitions is more than the greatest", span=span_of(children))
         return ast.Length(least=lowest if start is None else start, most=end, span=span_of(children))
 
     def repeated(self, children: Children) -> ast.Length:

@@ -32,6 +32,7 @@ from gquery.planner.ir.expr import (
 )
 from gquery.planner.ir.functions.calls import is_aggregate, is_operator, prepared, resolve
 from gquery.planner.ir.functions.operators import PERCENTILES, TEXT_TESTS
+from gquery.planner.ir.functions.rules import arithmetic
 from gquery.planner.ir.types.elements import ELEMENTS
 from gquery.planner.ir.types.value_types import type_of_value
 from gquery.records import replace
@@ -208,9 +209,11 @@ class ExpressionBinder:
         return self.call("field", (subject, key), tree.span)
 
     def _unary(self, operator: str, operand: ast.Expression, span: Span) -> Expression:
-        if operator == "+":
-            return self.bind(operand)
         bound = self.bind(operand)
+        if operator == "+":
+            if arithmetic((bound.type,)) is None:
+                raise BindError(f"`+` before a value takes a number, not {bound.type}", span=span)
+            return bound
         number = bound.value if isinstance(bound, Constant) and not isinstance(bound.value, bool) else None
         if operator == "-" and isinstance(number, int | float):
             return Constant(bound.type, span, -number)
