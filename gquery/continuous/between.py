@@ -3,7 +3,6 @@ by that."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
@@ -13,6 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.lasting.locks import lasting_lock
 from gquery.lasting.properties import cached_property
 from gquery.planner.ir.hashed import Hashed
 from gquery.records import record
@@ -87,7 +87,7 @@ class Between:
         self.new = new
         self._parts = parts
         self._parted: dict[object, tuple[Parted | None, Parted | None]] = {}
-        self._lock = threading.Lock()
+        self._lock = lasting_lock()
 
     @classmethod
     def by(cls, old: Snapshot, new: Snapshot, batches: Sequence[Batch]) -> Between:

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 
 from gquery.continuous.between import Between
 from gquery.errors import BindError
+from gquery.lasting.locks import lasting_lock
 from gquery.records import record
 from gquery.storage.changes.batch import Batch
 from gquery.storage.graph import Snapshot
@@ -39,7 +40,7 @@ class Follower:
         self._steps = deque(steps)
         self._most = max(2, most)
         self._at_end = at_end
-        self._changed = threading.Condition()
+        self._changed = threading.Condition(lasting_lock())
         self._ended = False
 
     def offer(self, step: Step) -> None:
@@ -86,7 +87,7 @@ class Versions:
         self.newest = newest
         self._steps: deque[Step] = deque(maxlen=kept)
         self._followers: list[Follower] = []
-        self._lock = threading.Lock()
+        self._lock = lasting_lock()
 
     def add(self, version: int, old: Snapshot, new: Snapshot, batches: Sequence[Batch]) -> None:
         """A new version, which is made of the one before by some batches, one after the other."""

@@ -16,6 +16,7 @@ from gquery.continuous.change import Change, told_schema
 from gquery.continuous.standing import Standing
 from gquery.continuous.versions import Step, Versions
 from gquery.errors import BindError, ExecutionError
+from gquery.lasting.locks import lasting_lock
 from gquery.storage.graph import Snapshot
 
 PENDING = 16  # versions that wait for who is slow before further ones become one change
@@ -50,7 +51,7 @@ class Watch:
         self._standing = standing
         self._versions = versions
         self._follower = versions.follow(self.version, newest, pending, _closing(standing))
-        self._asking = threading.Lock()
+        self._asking = lasting_lock()
         self._thread: threading.Thread | None = None
         self._error: BaseException | None = None
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from gquery.errors import LoadError
 from gquery.storage.changes.durable.log import Log, Record, open_changed
 from gquery.storage.graph import Snapshot
+from gquery.storage.persist import lock
 from gquery.storage.persist.entries import Manifest
+from gquery.storage.persist.files import is_there
 from gquery.storage.persist.lock import locked
-from gquery.storage.persist.manifest import folder_of, read_manifest
+from gquery.storage.persist.manifest import folder_of, is_saved, read_manifest
 from gquery.storage.persist.save import install, sweep, written
 
 _VERSION = 1 << 16  # bytes of a saved graph that are written in the time that one version is read again in, and
@@ -31,10 +33,11 @@ class Folder:
     """Held against other writers until it is closed. opened: the graph as it was when that began."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._saved = _size(read_manifest(folder_of(path)))  # what is no graph gets no lock
         self._directory = folder_of(path)
-        self._saved = _size(read_manifest(self._directory))  # what is no graph gets no lock
         with ExitStack() as held, _refusals(self._directory):
-            held.enter_context(locked(self._directory))
+            self._directory = self._directory.resolve()  # a process may go elsewhere, and a link may be changed
+            self._lock = held.enter_context(locked(self._directory))
             sweep(self._directory)
             self.opened = open_changed(self._directory)
             self._log = Log(self._directory, self.opened.digest, self.opened.version, self.opened.end)
@@ -87,8 +90,9 @@ class Folder:
     def drop(self, successor: Successor) -> None:
         """Removes what has been written in vain."""
         successor.log.close()
-        if self.is_open and self._process == os.getpid():
-            sweep(self._directory)
+        if self.is_open and self._process == os.getpid() and self._is_there:
+            with suppress(OSError):
+                sweep(self._directory)
 
     def close(self) -> None:
         if self.is_open:
@@ -102,6 +106,16 @@ class Folder:
         if self._process != os.getpid():
             raise LoadError(f"the store is written to by process {self._process}, which has forked this one",
                             file=str(self._directory), hint="open the store in the process that writes")  # fmt: skip
+        if not self._is_there:
+            raise LoadError("the store's folder has been removed, renamed or replaced",
+                            file=str(self._directory), hint="bring it back, or save `store.graph`")  # fmt: skip
+
+    @property
+    def _is_there(self) -> bool:
+        """Whether the folder still has what this store holds of it: what is written to files that nobody finds is lost,
+        and by a lock's file that is gone nobody is kept out."""
+        is_locked = is_there(self._directory / lock.NAME, self._lock.fileno())
+        return is_locked and self._log.is_there and is_saved(self._directory)
 
 
 def _size(manifest: Manifest) -> int:

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn
+from weakref import WeakSet
 
 from gquery.continuous.change import Change
 from gquery.continuous.standing import Emit, Standing
 from gquery.continuous.versions import KEPT, Versions
 from gquery.continuous.watch import PENDING, Watch
 from gquery.errors import BindError, ExecutionError, GQueryError, LoadError
+from gquery.lasting.locks import lasting_lock
 from gquery.result import Result
 from gquery.session import Graph
 from gquery.storage.changes.ahead import RoomAhead
@@ -62,17 +64,23 @@ class Store:
             raise LoadError(f"a store begins with a gquery.Graph, not with a {type(graph).__name__}", hint=hint)
         self._graph = graph
         self._version = 0
-        self._writer = threading.RLock()
+        self._writer = lasting_lock()
         self._listeners: list[Callable[[Commit], None]] = []
         self._versions: Versions | None = None
         self._folder: Folder | None = None
         self._is_open = True
-        self._compacting = threading.Lock()  # taken before the writer's
-        self._writers_turn = threading.Event()  # cleared while a compaction waits for the writer's lock
-        self._writers_turn.set()
-        self._behind = Background(self._compact_when_due)
+        self._compacting = lasting_lock()  # taken before the writer's
+        self._uncompacted()
+        _stores.add(self)
         self._room = RoomAhead(graph.snapshot.edges)
         self._room.make_behind()
+
+    def _uncompacted(self) -> None:
+        """Nobody compacts now."""
+        self._writers_turn = threading.Event()  # cleared while a compaction waits for the writer's lock
+        self._writers_turn.set()
+        self._backlog: Backlog | None = None
+        self._behind = Background(self._compact_when_due)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], durable: bool = True) -> Store:
@@ -191,6 +199,8 @@ class Store:
                 self._folder.keep(made.record)
             self._show(made.after)
             self._version = made.version
+            if self._backlog is not None:
+                self._backlog.add(made.record)
             for listener in self._listeners:
                 listener(made)
             self._behind.tell(self._gain())
@@ -288,7 +298,7 @@ class Store:
             snapshot, version = self._graph.snapshot, self._version
             if not snapshot.is_changed:
                 return
-            end = self.on_commit(lambda made: since.add(made.record))
+            self._backlog = since
         try:
             done = Compacted(snapshot, version, self._folder)
             try:
@@ -307,10 +317,24 @@ class Store:
                 since.end()
                 done.drop()
         finally:
-            end()
+            with self._writer:
+                self._backlog = None
 
     def _show(self, snapshot: Snapshot) -> None:
         self._graph = self._graph.followed_by(snapshot)
 
     def __repr__(self) -> str:
         return f"<gquery.Store: version {self.version}, {self._graph!r}>"
+
+
+_stores: WeakSet[Store] = WeakSet()
+
+
+def _alone() -> None:
+    """In a forked process: what compacts has stayed behind, and the writer would wait for it."""
+    for store in list(_stores):
+        store._uncompacted()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_alone)

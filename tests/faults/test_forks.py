@@ -13,26 +13,33 @@ from pathlib import Path
 
 import pytest
 
+import gquery
 from gquery import imports
 from gquery.lasting.properties import cached_property
 from gquery.planner.memo.recent import Recent
 from gquery.storage.cache import Cache
+from gquery.store.compaction import Compacted
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
 
 def forked(work: Callable[[], object]) -> bool:
-    """Whether it ends in a process that is forked now."""
+    """Whether it ends, and well, in a process that is forked now."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of threads that there are
         process = os.fork()
     if process == 0:
-        work()
-        os._exit(0)
+        status = 1
+        try:
+            work()
+            status = 0
+        finally:
+            os._exit(status)
     until = time.monotonic() + 20
     while time.monotonic() < until:
-        if os.waitpid(process, os.WNOHANG)[0]:
-            return True
+        ended, status = os.waitpid(process, os.WNOHANG)
+        if ended:
+            return status == 0
         time.sleep(0.01)
     os.kill(process, 9)
     os.waitpid(process, 0)
@@ -42,11 +49,12 @@ def forked(work: Callable[[], object]) -> bool:
 @contextmanager
 def at_work(work: Callable[[Callable[[], None]], object]) -> Iterator[None]:
     """Within, another thread stands in the middle of the work, where it calls what it is given."""
-    there, go_on = threading.Event(), threading.Event()
+    there, go_on, process = threading.Event(), threading.Event(), os.getpid()
 
     def stand() -> None:
-        there.set()
-        go_on.wait(60)
+        if os.getpid() == process:
+            there.set()
+            go_on.wait(60)
 
     thread = threading.Thread(target=work, args=(stand,))
     thread.start()
@@ -107,6 +115,49 @@ def test_what_is_remembered_of_queries() -> None:
 
     with at_work(work):
         assert forked(lambda: recent.get("a", lambda: 1))
+
+
+def _writes(store: gquery.Store, stand: Callable[[], None]) -> None:
+    end = store.on_commit(lambda made: stand())
+    store.apply(insert={"P": {"id": [2]}})
+    end()
+
+
+def _compacts(store: gquery.Store, stand: Callable[[], None]) -> None:
+    store.apply(insert={"P": {"id": [2]}})
+    install = Compacted.install
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Compacted, "install", lambda compacted: (stand(), install(compacted)))
+        store.compact()
+
+
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("work", [_writes, _compacts])
+def test_a_store_that_another_thread_is_at(
+    work: Callable[[gquery.Store, Callable[[], None]], None], kept: bool, tmp_path: Path
+) -> None:
+    """It was waited for by what was to write, to compact or to close in the new process."""
+    graph = gquery.from_arrow(vertices={"P": {"id": [1]}}, edges={})
+    graph.save(tmp_path / "graph.gq")
+    store = gquery.Store.open(tmp_path / "graph.gq") if kept else gquery.Store(graph)
+    watch = store.watch("MATCH (p:P) RETURN p.id AS id")
+
+    def go_on() -> None:
+        for change in (lambda: store.apply(insert={"P": {"id": [3]}}), store.compact):
+            try:
+                change()
+            except gquery.LoadError:
+                assert kept
+            else:
+                assert not kept
+        while watch.next() is not None:
+            pass
+        store.close()
+
+    with at_work(lambda stand: work(store, stand)):
+        assert forked(go_on)
+    assert store.graph.vertex_count == 2
+    store.close()
 
 
 def test_a_package_that_is_being_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
 
 from gquery.continuous.answers import Answering
@@ -13,6 +12,7 @@ from gquery.continuous.numbers.making import Behind, Made, Making
 from gquery.continuous.numbers.sums import Sums
 from gquery.errors import GQueryError
 from gquery.executor.progress import Control
+from gquery.lasting.locks import lasting_lock
 from gquery.storage.graph import Snapshot
 
 _CALL = 0.002  # seconds that a change takes at least, more or less, however little there is to find
@@ -74,7 +74,7 @@ class Kept:
         self._sums: Sums | None = None
         self._making: Making | None = None
         self._is_closed = False
-        self._lock = threading.Lock()  # of what is being made
+        self._lock = lasting_lock()  # of what is being made
 
     @property
     def is_making(self) -> bool:

@@ -7,7 +7,6 @@ which a row has moved. So an edge more in forty million is two rows and two page
 
 from __future__ import annotations
 
-import threading
 from concurrent.futures import Future
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.arrays import ranges
+from gquery.lasting.locks import lasting_lock
 from gquery.records import record
 from gquery.storage.adjacency import PAGE_BITS, PAGE_ROWS, Adjacency
 from gquery.storage.sorting import changes
@@ -56,7 +56,7 @@ class Room:
         self.used, self._pages_used = size, _EMPTY + 1
         self.pages[_EMPTY] = 0
         self._address = self.pages.ctypes.data
-        self._lock = threading.Lock()
+        self._lock = lasting_lock()
         self._ample = size + (room - size) // 2, len(self.pages) // 2
         self._renewal: Future[Renewal | None] | None = None
 

@@ -235,6 +235,14 @@ def at_once(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
 
 
+def is_there(path: str | os.PathLike[str], descriptor: int) -> bool:
+    """Whether an open file is still the one of that name: who writes to one that was removed writes for nobody."""
+    try:
+        return os.path.samestat(os.lstat(path), os.fstat(descriptor))
+    except OSError:
+        return False
+
+
 def are_below(values: NDArray[Any], bound: int) -> bool:
     """Whether 0 <= value < bound for all."""
     return len(values) == 0 or bool(values.min() >= 0 and values.max() < bound)

@@ -18,9 +18,9 @@ _files: WeakSet[IO[str]] = WeakSet()  # that are locked: a forked process has th
 
 
 @contextmanager
-def locked(directory: Path) -> Iterator[None]:
+def locked(directory: Path) -> Iterator[IO[str]]:
     """Holds a folder against all other writers. The lock's file stays: removing it would race. LoadError that names the
-    process which has it, where another one does."""
+    process which has it, where another one does. Gives the file that is locked."""
     with open(directory / NAME, "a+", opener=at_once) as file:
         if sys.platform != "win32":
             import fcntl
@@ -33,7 +33,7 @@ def locked(directory: Path) -> Iterator[None]:
             file.truncate(0)
             file.write(str(os.getpid()))
             file.flush()
-        yield
+        yield file
 
 
 def _let_go() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,6 +24,7 @@ from gquery.storage.changes.batch import Batch, NewEdges, NewLabels, NewValues, 
 from gquery.storage.changes.durable import log as logs
 from gquery.storage.changes.durable.log import Log, Record, open_changed
 from gquery.storage.persist.save import save
+from gquery.store.compaction import Compacted
 from tests.storage.changes.model import Model
 from tests.storage.changes.test_applied import check_answers, check_counts, check_elements
 from tests.storage.snapshots import rich_snapshot
@@ -213,6 +216,70 @@ os.wait()
     assert lines[2].endswith(" people")
     assert lines[3].endswith(", this one")
     assert lines[4:] == ["version 1"]
+
+
+def _removed(folder: Path) -> None:
+    shutil.rmtree(folder)
+
+
+def _renamed(folder: Path) -> None:
+    folder.rename(folder.with_name("elsewhere.gq"))
+
+
+def _replaced(folder: Path) -> None:
+    _renamed(folder)
+    save(rich_snapshot(), folder)
+
+
+def _unlocked(folder: Path) -> None:
+    (folder / "gquery.lock").unlink()
+
+
+def _emptied(folder: Path) -> None:
+    (folder / "gquery.json").unlink()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="what is open there stays")
+@pytest.mark.parametrize("happens", [_removed, _renamed, _replaced, _unlocked, _emptied])
+def test_a_folder_that_is_there_no_more(folder: Path, happens: Callable[[Path], None]) -> None:
+    """What was written then was kept for nobody, and a compaction took the place of another's graph."""
+    with gquery.Store.open(folder) as store:
+        store.apply(insert={"Person": {"id": [40]}})
+        happens(folder)
+        left = {path.name: path.read_bytes() for path in folder.glob("*")}
+        for write in (lambda: store.apply(insert={"Person": {"id": [50]}}), lambda: store.execute("CREATE (:New)")):
+            with pytest.raises(LoadError, match="folder has been removed, renamed or replaced"):
+                write()
+        with pytest.raises(LoadError, match="folder has been removed, renamed or replaced"):
+            store.compact()
+        assert {path.name: path.read_bytes() for path in folder.glob("*")} == left
+        assert store.version == 1
+        assert store.graph.query("MATCH (p:Person) WHERE p.id >= 40 RETURN p.id").rows() == [(40,)]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="what is open there stays")
+def test_a_folder_that_goes_while_it_is_compacted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its end was an error of Python's own."""
+    with gquery.Store.open(folder) as store:
+        store.apply(insert={"Person": {"id": [40]}})
+        install = Compacted.install
+        monkeypatch.setattr(Compacted, "install", lambda compacted: (shutil.rmtree(folder), install(compacted)))
+        with pytest.raises(LoadError, match="folder has been removed"):
+            store.compact()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_folder_is_the_same_from_elsewhere(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However the process moves, and where a link leads later."""
+    monkeypatch.chdir(folder.parent)
+    Path("link").symlink_to(folder.name)
+    with gquery.Store.open("link") as store:
+        Path("link").unlink()
+        monkeypatch.chdir("/")
+        store.apply(insert={"Person": {"id": [40]}})
+        store.compact()
+        store.apply(insert={"Person": {"id": [50]}})
+    assert gquery.open(folder).query("MATCH (p:Person) WHERE p.id >= 40 RETURN count(*)").scalar() == 2
 
 
 def test_compacting(folder: Path) -> None:

@@ -228,3 +228,39 @@ def test_a_vertex_that_goes_leaves_its_id_to_another_in_the_same_batch() -> None
     store = gquery.Store(gquery.from_arrow(vertices=vertices, edges={}))
     store.apply(delete={"P:A": {"id": [3]}}, set={"P": {"id": [3], "x": [9]}})
     assert store.graph.query("MATCH (p) RETURN labels(p), p.x").rows() == [(["P", "B"], 9)]
+
+
+ORDERS: Mapping[str, tuple[Mapping[str, Any], str]] = {
+    "ids": ({"insert": {"A:B": {"id": [9]}, "A": {"id": [9]}}}, "with this id"),
+    "vertices": ({"set": {"A": {"id": [1], "x": [1]}, "B:A": {"id": [1], "x": [2]}}}, "has a `x` for this vertex"),
+    "edges": (
+        {
+            "set": {
+                ("A", "K", "A"): {"source": [1], "target": [2], "x": [1]},
+                ("B", "K", "A"): {"source": [1], "target": [2], "x": [2]},
+            }
+        },
+        "has a `x` for this edge",
+    ),
+}
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("what", ORDERS)
+def test_the_order_of_tables_means_nothing(what: str, backwards: bool) -> None:
+    """Of two values the last table's was there, and of two ids the second was refused in one order alone."""
+    change, message = ORDERS[what]
+    ((argument, tables),) = change.items()
+    ordered = dict(reversed(tables.items()) if backwards else tables.items())
+    vertices = {"A:B": {"id": [1, 2], "x": [0, 0]}}
+    edges = {("A:B", "K", "A:B"): {"source": [1], "target": [2], "x": [0]}}
+    store = gquery.Store(gquery.from_arrow(vertices=vertices, edges=edges))
+    with pytest.raises(LoadError, match=message):
+        store.apply(**{argument: ordered})
+    assert store.graph.query("MATCH (a)-[k]->(b) RETURN a.x, k.x, b.x").rows() == [(0, 0, 0)]
+
+
+def test_tables_that_give_one_element_other_properties() -> None:
+    store = gquery.Store(gquery.from_arrow(vertices={"A:B": {"id": [1, 2]}}, edges={}))
+    store.apply(set={"A": {"id": [1, 2], "x": [1, 2]}, "B": {"id": [2], "y": [3]}})
+    assert store.graph.query("MATCH (n) RETURN n.x, n.y ORDER BY n.id").rows() == [(1, None), (2, 3)]

@@ -150,6 +150,9 @@ class _Giving:
             case ast.SetProperties(value=ast.MapLiteral() as written):
                 entries = self.computed.entries(written)
                 return GiveValues(self._column(item.subject), entries, not item.adding)
+        if isinstance(item.value, ast.Literal) and item.value.value is not None:
+            hint = "one property is set by its name, as in SET n.name = 'Ann', those with computed names by a map"
+            raise BindError("SET takes a map or an element here, not a plain value", span=item.value.span, hint=hint)
         source, call = _properties_of(item.value)
         change = GiveMap(self._column(item.subject), self._column(call), not item.adding)
         self.sources[change.map] = self._column(source)

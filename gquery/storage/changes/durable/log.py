@@ -24,7 +24,7 @@ from gquery.storage.changes.batch import Batch
 from gquery.storage.changes.durable.checked import check
 from gquery.storage.changes.durable.records import REFUSALS, decoded, encoded
 from gquery.storage.graph import Snapshot
-from gquery.storage.persist.files import at_once, open_regular, sync_directory
+from gquery.storage.persist.files import at_once, is_there, open_regular, sync_directory
 from gquery.storage.persist.manifest import folder_of, log_name, manifest_there
 from gquery.storage.persist.open import open_saved
 
@@ -94,6 +94,11 @@ class Log:
     def size(self) -> int:
         """Bytes."""
         return self._end
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the folder still has this log."""
+        return is_there(self._path, self._descriptor)
 
     def close(self) -> None:
         os.close(self._descriptor)

@@ -77,6 +77,8 @@ class _Known:
         self._snapshot = snapshot
         self._gone = gone
         self._new: list[tuple[tuple[str, ...], pa.ChunkedArray, int]] = []  # labels, ids, the vertex of the first
+        self._vertices_set: dict[str, list[Ids]] = {}  # by the property, those of each table so far
+        self._edges_set: dict[str, list[Ids]] = {}
         self._count = snapshot.vertex_count
 
     # --- vertices ----------------------------------------------------------------------------------------------
@@ -90,6 +92,8 @@ class _Known:
         column = rows.id_name or ":ID"
         self._refuse(rows, column, rows.ids, found != ABSENT, f"there is a {described(rows.labels)} with this id")
         self._refuse(rows, column, rows.ids, _in(repeats(ids), rows.count), "the id occurs twice")
+        for labels, same in self._inserted_with_fewer(rows.labels, ids):
+            self._refuse(rows, column, rows.ids, same, f"a {described(labels)} with this id is inserted too")
         self._new.append((rows.labels, ids, self._count))
         self._count += rows.count
         return NewVertices(rows.labels, rows.properties, _in_one(ids), rows.id_name)
@@ -103,6 +107,9 @@ class _Known:
         self._refuse(rows, rows.id_name or ":ID", rows.ids, _again(of), "the vertex occurs twice")
         for name in rows.properties.column_names:
             if name != rows.id_name:
+                twice = self._set_before(self._vertices_set, name, of)
+                message = f"another table has a `{name}` for this vertex"
+                self._refuse(rows, rows.id_name or ":ID", rows.ids, twice, message)
                 yield NewValues(of.astype(np.int32), name, _in_one(rows.properties[name]))
 
     def _expect_ids_in(self, rows: VertexRows) -> None:
@@ -161,6 +168,15 @@ class _Known:
                 found = np.where(found == ABSENT, np.where(rows == ABSENT, ABSENT, rows + first), found)
         return found, several
 
+    def _inserted_with_fewer(
+        self, labels: tuple[str, ...], ids: pa.ChunkedArray
+    ) -> Iterator[tuple[tuple[str, ...], NDArray[np.bool_]]]:
+        """Those before in the batch that have some of the labels, and which of the ids they have: the other way round
+        they would have been refused, and no table of a batch comes first."""
+        for own, new, _ in self._new:
+            if own and set(own) < set(labels):
+                yield own, first_with(new, ids) != ABSENT
+
     def _similar(self, labels: tuple[str, ...]) -> str | None:
         known = self._snapshot.schema.labels
         unknown = next((label for label in labels if label not in known), None)
@@ -188,7 +204,18 @@ class _Known:
         twice = _in(places[_again(edges)], rows.count)
         self._refuse(rows, rows.source.reference.column, rows.source.ids, twice, "the edge occurs twice")
         for name in rows.properties.column_names:
+            twice = _in(places[self._set_before(self._edges_set, name, edges)], rows.count)
+            message = f"another table has a `{name}` for this edge"
+            self._refuse(rows, rows.source.reference.column, rows.source.ids, twice, message)
             yield NewValues(edges, name, _in_one(rows.properties[name].take(to_arrow(places))))
+
+    @staticmethod
+    def _set_before(by_name: dict[str, list[Ids]], name: str, of: Ids) -> NDArray[np.bool_]:
+        """Which elements another table has a value of a property for already; from now on those of this one, too."""
+        before = by_name.setdefault(name, [])
+        found = np.isin(of, np.concatenate([NOBODY, *before]))
+        before.append(of)
+        return found
 
     def _edges(self, rows: EdgeRows) -> tuple[Ids, Ids]:
         """The row and the edge, for each edge between the ends of a row."""
