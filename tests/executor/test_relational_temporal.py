@@ -235,6 +235,16 @@ def test_nanoseconds_do_not_round_up() -> None:
     assert rows.rows() == [(2023, dt.date(2023, 12, 31), dt.date(1969, 12, 31), 59, 0)]
 
 
+@pytest.mark.parametrize("zone", [None, "UTC", "Asia/Tokyo"])
+@pytest.mark.parametrize("unit", ["us", "ms"])
+def test_parts_of_seconds_of_years_that_nanoseconds_do_not_reach(unit: str, zone: str | None) -> None:
+    far = [dt.datetime(1500, 1, 1, 12, 0, 0, 7000), dt.datetime(9999, 12, 31, 12, 0, 0, 999000)]
+    table = pa.table({"id": [1, 2], "t": pa.array(far, pa.timestamp(unit, zone))})
+    graph = gquery.from_arrow(vertices={"P": table}, edges={})
+    rows = graph.query("MATCH (a) RETURN a.t.millisecond, a.t.microsecond, a.t.nanosecond ORDER BY a.id").rows()
+    assert rows == [(7, 7000, 7_000_000), (999, 999_000, 999_000_000)]
+
+
 def test_durations_between_vertices() -> None:
     assert FINE.query("MATCH (a), (b) WHERE a.length = b.length RETURN a.id ORDER BY a.id").rows() == [(1,), (3,)]
     assert FINE.query("MATCH (a), (b) WHERE a.short < b.length RETURN a.id, b.id").rows() == [(1, 1), (3, 1)]
