@@ -298,6 +298,19 @@ def test_nanoseconds_need_no_pandas() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "123456"
 
 
+@pytest.mark.parametrize("shown", ["{}", "[{}, 5]", "{{key: {}}}", "CASE WHEN a.t IS NOT NULL THEN {{key: {}}} END"])
+def test_nanoseconds_beside_other_types_are_microseconds_in_python(shown: str) -> None:
+    tables = {
+        "P": {"id": [1, 2], "t": pa.array([123456789, None]).cast(pa.timestamp("ns"))},
+        "Q": {"id": [3, 4], "t": ["x", None]},
+    }
+    graph = gquery.from_arrow(vertices=tables, edges={})
+    rows = graph.query(f"MATCH (a) RETURN {shown.format('a.t')} AS x ORDER BY a.id").rows()
+    values = [x.get("key") if isinstance(x, dict) else x[0] if isinstance(x, list) else x for (x,) in rows]
+    assert values == [dt.datetime(1970, 1, 1, 0, 0, 0, 123456), None, "x", None]
+    assert type(values[0]) is dt.datetime
+
+
 TEXTS: list[tuple[str, list[int]]] = [
     ("a.day > '2024-01-15'", [3]), ("a.day >= '2024-01-15'", [1, 3]), ("'2024-01-15' = a.day", [1]),
     ("a.day <> '2024-01-15'", [3]), ("a.day IN ['2024-01-15', '2023-01-01']", [1]),
