@@ -9,6 +9,7 @@ from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
 from gquery.grammar import ast
 from gquery.planner.binding.expressions import elements, maps, moments
 from gquery.planner.binding.expressions.comparisons import COMPARISONS, notices, read_texts
+from gquery.planner.binding.expressions.each_time import has_several_times, of_each_time
 from gquery.planner.binding.expressions.items import bind_comprehension, bind_reduce
 from gquery.planner.binding.scope import Names
 from gquery.planner.ir.expr import (
@@ -145,6 +146,8 @@ class ExpressionBinder:
         folded = moments.folded(function, given, span)
         if folded is not None:
             return folded
+        if function in ("+", "-") and has_several_times(given):
+            return of_each_time(self, given, span, lambda each: self.call(function, each, span, name_span))
         if function == "in" or function in COMPARISONS:
             given = self._compared(function, given, span)
         if function == "nullif" and len(given) == 2:
@@ -251,7 +254,7 @@ class ExpressionBinder:
             raise BindError(f"there is no function `{tree.name}`", span=tree.name_span, hint=hint)
         arguments = tuple(self.bind(argument) for argument in tree.arguments)
         if tree.name in FUNCTIONS:
-            return moments.bind_function(self, tree, arguments)
+            return of_each_time(self, arguments, tree.span, lambda each: moments.bind_function(self, tree, each))
         if tree.name in elements.FUNCTIONS or tree.name in _OF_ONE:
             if len(arguments) != 1:
                 raise BindError(f"{tree.name}() takes one argument, not {len(arguments)}", span=tree.span)
