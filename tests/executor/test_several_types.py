@@ -425,3 +425,12 @@ def test_a_date_beside_a_point_in_time_stays_one(text: str) -> None:
     text = text.format("date('2024-02-29')", "localdatetime('2024-02-29T00:00')")
     found = graph().query(text, {"given": [midnight.date(), midnight]}).rows()
     assert sorted(type(x).__name__ for (x,) in found) == ["date", "datetime"]
+
+
+def test_maps_whose_keys_differ_in_case_only_are_answered_whole_and_not_looked_into() -> None:
+    stored = pa.array([{"a": 1, "A": 2}], pa.struct([("a", pa.int64()), ("A", pa.int64())]))
+    held = gquery.from_arrow({"P": pa.table({"id": [1], "v": stored})}, {})
+    assert held.query("MATCH (a) RETURN a.v").rows() == [({"a": 1, "A": 2},)]
+    for asked in ("a.v.A", "a.v = a.v", "a.v IN [a.v]", "a.v[$key]", "[a.v] < [a.v]"):
+        with pytest.raises(gquery.UnsupportedError, match="differ in case only"):
+            held.query(f"MATCH (a) RETURN {asked}", {"key": "A"})

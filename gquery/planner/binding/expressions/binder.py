@@ -35,7 +35,7 @@ from gquery.planner.ir.functions.calls import is_aggregate, is_operator, prepare
 from gquery.planner.ir.functions.operators import PERCENTILES, TEXT_TESTS
 from gquery.planner.ir.functions.rules import arithmetic
 from gquery.planner.ir.types.elements import ELEMENTS
-from gquery.planner.ir.types.value_types import type_of_value
+from gquery.planner.ir.types.value_types import expect_told_apart, type_of_value
 from gquery.records import replace
 from gquery.stopping import Check
 from gquery.storage.schema import Schema
@@ -164,6 +164,8 @@ class ExpressionBinder:
 
     def _compared(self, function: str, arguments: tuple[Expression, ...], span: Span) -> tuple[Expression, ...]:
         """The operands of a comparison, texts among them read as dates where they meet dates."""
+        for each in arguments:
+            expect_told_apart(each.type, span)
         read = read_texts(function, arguments, self.parameters)
         self.names.notices.extend(notices(function, read, span))
         return read
