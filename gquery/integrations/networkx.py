@@ -70,7 +70,7 @@ def _expect_texts_apart(nodes: Iterable[Any]) -> None:
             raise LoadError(
                 f"the nodes {other!r} and {node!r} have the same id: not all nodes are integers, so that ids are texts",
                 file="nodes",
-                hint="make all nodes integers or all texts, by networkx.relabel_nodes or convert_node_labels_to_integers",
+                hint="give nodes of one kind: networkx.convert_node_labels_to_integers, networkx.relabel_nodes",
             )
 
 
