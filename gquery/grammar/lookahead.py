@@ -20,9 +20,15 @@ _CONSTANTS = frozenset({"NULL", "TRUE", "FALSE"})
 
 def opens_pattern(tokens: Sequence[Token], pairs: Pairs, opening: int) -> bool:
     """Whether the `(` at `opening`, where an expression may begin, begins a pattern such as `(a)-[:X]->(b)`."""
-    if opening not in pairs or tokens[opening].text != "(" or not _is_node(tokens, opening):
+    if opening not in pairs or tokens[opening].text != "(":
+        return False
+    if _opens_repeated(tokens, pairs, opening):
+        return _follows_as_quantifier(tokens, pairs, pairs[opening] + 1)
+    if not _is_node(tokens, opening):
         return False
     arrow = pairs[opening] + 1
+    if _opens_repeated(tokens, pairs, arrow):
+        return True
     if text_at(tokens, arrow) == "<":
         arrow += 1
     if text_at(tokens, arrow) != "-":
@@ -43,6 +49,20 @@ def opens_pattern(tokens: Sequence[Token], pairs: Pairs, opening: int) -> bool:
         if pairs.get(following) == following + 2:
             return False
     return following in pairs and text_at(tokens, following) == "(" and _is_node(tokens, following)
+
+
+def _opens_repeated(tokens: Sequence[Token], pairs: Pairs, opening: int) -> bool:
+    """Whether the `(` at `opening` begins a pattern in brackets with what may be a quantifier behind them."""
+    if opening not in pairs or text_at(tokens, pairs[opening] + 1) not in ("{", "+", "*"):
+        return False
+    return text_at(tokens, opening) == "(" and opens_pattern(tokens, pairs, opening + 1)
+
+
+def _follows_as_quantifier(tokens: Sequence[Token], pairs: Pairs, sign: int) -> bool:
+    """Whether the sign behind a pattern in brackets repeats it: `((a)--(b))+(c)`, not `((a)--(b)) + c`, which adds."""
+    following = sign + 1
+    node = following in pairs and text_at(tokens, following) == "(" and _is_node(tokens, following)
+    return text_at(tokens, sign) == "{" or node
 
 
 def function_end(tokens: Sequence[Token], start: int) -> int | None:

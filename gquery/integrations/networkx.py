@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
 import pyarrow as pa
@@ -46,6 +46,8 @@ def _read(loading: Loading, graph: Any) -> LoadedGraph:
         kind = ("" if written is None else str(written)) or DEFAULT_TYPE
         edge_groups.setdefault(kind, []).append((source, target, attributes))
     integers = all(isinstance(node, int) and not isinstance(node, bool) for node in graph.nodes)
+    if not integers:
+        _expect_texts_apart(graph.nodes)
     vertices, edges = [], []
     for labels, nodes in node_groups.items():
         rows = [attributes for _, attributes in nodes]
@@ -57,6 +59,19 @@ def _read(loading: Loading, graph: Any) -> LoadedGraph:
         table = _table(ends, [edge[2] for edge in group], (_TYPE_ATTRIBUTE,), "edges", integers)
         edges += edge_rows(loading, table, kind, Reference("source"), Reference("target"))
     return assemble(loading, vertices, edges)
+
+
+def _expect_texts_apart(nodes: Iterable[Any]) -> None:
+    """Raises LoadError where two nodes have one id as text, as 0 and "0" do."""
+    named: dict[str, Any] = {}
+    for node in nodes:
+        other = named.setdefault(str(node), node)
+        if other is not node:
+            raise LoadError(
+                f"the nodes {other!r} and {node!r} have the same id: not all nodes are integers, so that ids are texts",
+                file="nodes",
+                hint="give nodes of one kind: networkx.convert_node_labels_to_integers, networkx.relabel_nodes",
+            )
 
 
 def _labels(attributes: Mapping[Any, Any]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -110,10 +111,27 @@ def python_values(column: pa.Array) -> list[Any]:
     nanoseconds there are beyond them stays in the Arrow column. Raises ExecutionError for years beyond Python's."""
     known = _in_microseconds(column.type)
     try:
-        values = (column if known == column.type else column.cast(known, safe=False)).to_pylist()
+        values = _listed(column, known)
     except (OverflowError, ValueError) as error:
         raise outside_of_years(error) from None
     return values if _is_plain(known) else [to_value(value, known) for value in values]
+
+
+def _listed(column: pa.Array, known: pa.DataType) -> list[Any]:
+    """The values as Arrow lists them, cast to the type. Arrow casts no unions: what holds some is taken apart."""
+    if known == column.type or not holds_union(known):
+        values: list[Any] = (column if known == column.type else column.cast(known, safe=False)).to_pylist()
+        return values
+    if pa.types.is_union(known):
+        members = [_listed(column.field(index), field.type) for index, field in enumerate(known)]
+        return [members[tag][row] for row, tag in enumerate(tags_of(column))]
+    if pa.types.is_struct(known):
+        names = [field.name for field in known]
+        fields = [_listed(column.field(index), field.type) for index, field in enumerate(known)]
+        rows = zip(column.is_valid().to_pylist(), *fields, strict=True)
+        return [dict(zip(names, row, strict=True)) if there else None for there, *row in rows]
+    items, lengths = iter(_listed(column.flatten(), known.value_type)), column.value_lengths().to_pylist()
+    return [None if length is None else list(islice(items, length)) for length in lengths]
 
 
 def outside_of_years(error: Exception) -> ExecutionError:
@@ -138,6 +156,8 @@ def _in_microseconds(arrow: pa.DataType) -> pa.DataType:
         if pa.types.is_timestamp(arrow):
             return pa.timestamp("us", arrow.tz)
         return pa.time64("us") if pa.types.is_time(arrow) else arrow
+    if pa.types.is_union(arrow):
+        return pa.sparse_union([field.with_type(_in_microseconds(field.type)) for field in arrow])
     if pa.types.is_struct(arrow):
         return pa.struct([field.with_type(_in_microseconds(field.type)) for field in arrow])
     if pa.types.is_list(arrow):

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from gquery.values.durations import SECOND, TOO_LONG, Duration
-from gquery.values.elements import is_zoned_time
+from gquery.values.elements import is_zoned_time, tags_of
 from gquery.values.moments import DAY, Moment, moved
 
 _UNITS = {"s": SECOND, "ms": 10**6, "us": 1000, "ns": 1}
@@ -31,10 +31,13 @@ def exact_values(column: pa.Array, arrow: pa.DataType) -> list[Any]:
         parts = zip(_nanoseconds(column.field("time")), column.field("offset_seconds").to_pylist(), strict=True)
         return [None if time is None else Moment(time=time, offset=offset) for time, offset in parts]
     if pa.types.is_struct(arrow):
-        fields = (exact_values(part, field.type) for part, field in zip(column.flatten(), arrow, strict=True))
+        fields = (exact_values(column.field(index), field.type) for index, field in enumerate(arrow))
         names = [field.name for field in arrow]
         rows = [dict(zip(names, row, strict=True)) for row in zip(*fields, strict=True)]
         return [row if known else None for row, known in zip(rows, column.is_valid().to_pylist(), strict=True)]
+    if pa.types.is_union(arrow):
+        members = [exact_values(column.field(index), field.type) for index, field in enumerate(arrow)]
+        return [members[tag][row] for row, tag in enumerate(tags_of(column))]
     values: list[Any] = column.to_pylist()
     return values
 

@@ -40,6 +40,33 @@ def test_repeated_patterns(seed: int, way: str, monkeypatch: pytest.MonkeyPatch)
         assert found == expected, f"seed {seed}: {edges}: {text}"
 
 
+@pytest.mark.parametrize("seed", range(15))
+def test_as_a_condition_and_in_a_comprehension(seed: int) -> None:
+    random = Random(f"repeated conditions {seed}")
+    count = random.randint(1, 5)
+    edges = [(random.randrange(count), random.randrange(count), number) for number in range(random.randint(1, 7))]
+    graph = gquery.from_arrow(
+        vertices={"P": {"id": list(range(count))}},
+        edges={("P", "K", "P"): dict(zip(("source", "target", "w"), map(list, zip(*edges, strict=True)), strict=True))},
+    )
+    arrows = [random.choice(["out", "in", "both"]) for _ in range(random.choice([1, 2]))]
+    least = random.randint(0, 2)
+    most = least + random.randint(0, 2)
+    walks = [vertices for vertices, _ in _walks(edges, count, arrows, least, most, "")]
+    ends = {(walk[0], walk[-1]) for walk in walks}
+    inside = "()" + "".join({"out": "-->()", "in": "<--()", "both": "--()"}[each] for each in arrows)
+    quantifier = f"{{{least},{most}}}"
+    for negated in ("", "NOT "):
+        found = graph.query(f"MATCH (x), (y) WHERE {negated}(x)({inside}){quantifier}(y) RETURN x.id, y.id").rows()
+        pairs = {(x, y) for x in range(count) for y in range(count)}
+        assert sorted(map(tuple, found)) == sorted(pairs - ends if negated else ends), edges
+    found = graph.query(f"MATCH (y) WHERE y.id > 9 OR ({inside}){quantifier}(y) RETURN y.id").rows()
+    assert sorted(y for (y,) in found) == sorted({y for _, y in ends}), edges
+    found = graph.query(f"MATCH (x) RETURN x.id, [p = (x)({inside}){quantifier}(y) | y.id]").rows()
+    expected = {x: sorted(walk[-1] for walk in walks if walk[0] == x) for x in range(count)}
+    assert {x: sorted(listed) for x, listed in found} == expected, edges
+
+
 def _query(arrows: list[str], least: int, most: int, asked: str) -> str:
     signs = {"out": ("-", "->"), "in": ("<-", "-"), "both": ("-", "-")}
     inside = "(n0)" + "".join(

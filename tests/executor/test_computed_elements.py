@@ -71,6 +71,11 @@ CASES: list[tuple[str, list[tuple[Any, ...]]]] = [
     ("MATCH (n:M) RETURN [n, 1] = [n, 1.0] AS a, [n] = [1] AS b, n IN [1, n] AS c, {a: n} = {a: 1} AS d",
      [(True, False, True, False)]),
     ("MATCH (n:M) WITH CASE WHEN n.at IS NULL THEN 1 ELSE n END AS x RETURN labels(x), x.name", [(["M"], "z")]),
+    ("MATCH (n:M) WITH [n, 1] AS l RETURN l[0]:M, l[0]:(N|!M)", [(True, False)]),
+    ("MATCH ()-[r:S]->() WITH ['a', r] AS l RETURN l[1]:S", [(True,)]),
+    # null has no labels that are known, also where it is all that there can be
+    ("UNWIND [null] AS x RETURN x:M, x:!M, null:M", [(None, None, None)]),
+    ("MATCH (n:M)-[r*0..0]-(n) RETURN [x IN r WHERE x:S]", [([],)]),
 ]  # fmt: skip
 
 
@@ -103,6 +108,7 @@ def test_doors() -> None:
     ("text", "message"),
     [
         ("MATCH (n:M) WITH [n, 1] AS l RETURN labels(l[1])", r"labels\(\) cannot take INTEGER"),
+        ("MATCH (n:M) WITH [n, 1] AS l RETURN l[1]:M", r"labels\(\) cannot take INTEGER"),
         ("MATCH (n:M) WITH [n, 1] AS l RETURN [x IN l | x.name]", "a value of type INTEGER has no `name`"),
     ],
 )

@@ -235,6 +235,16 @@ def test_nanoseconds_do_not_round_up() -> None:
     assert rows.rows() == [(2023, dt.date(2023, 12, 31), dt.date(1969, 12, 31), 59, 0)]
 
 
+@pytest.mark.parametrize("zone", [None, "UTC", "Asia/Tokyo"])
+@pytest.mark.parametrize("unit", ["us", "ms"])
+def test_parts_of_seconds_of_years_that_nanoseconds_do_not_reach(unit: str, zone: str | None) -> None:
+    far = [dt.datetime(1500, 1, 1, 12, 0, 0, 7000), dt.datetime(9999, 12, 31, 12, 0, 0, 999000)]
+    table = pa.table({"id": [1, 2], "t": pa.array(far, pa.timestamp(unit, zone))})
+    graph = gquery.from_arrow(vertices={"P": table}, edges={})
+    rows = graph.query("MATCH (a) RETURN a.t.millisecond, a.t.microsecond, a.t.nanosecond ORDER BY a.id").rows()
+    assert rows == [(7, 7000, 7_000_000), (999, 999_000, 999_000_000)]
+
+
 def test_durations_between_vertices() -> None:
     assert FINE.query("MATCH (a), (b) WHERE a.length = b.length RETURN a.id ORDER BY a.id").rows() == [(1,), (3,)]
     assert FINE.query("MATCH (a), (b) WHERE a.short < b.length RETURN a.id, b.id").rows() == [(1, 1), (3, 1)]
@@ -288,6 +298,19 @@ def test_nanoseconds_need_no_pandas() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "123456"
 
 
+@pytest.mark.parametrize("shown", ["{}", "[{}, 5]", "{{key: {}}}", "CASE WHEN a.t IS NOT NULL THEN {{key: {}}} END"])
+def test_nanoseconds_beside_other_types_are_microseconds_in_python(shown: str) -> None:
+    tables = {
+        "P": {"id": [1, 2], "t": pa.array([123456789, None]).cast(pa.timestamp("ns"))},
+        "Q": {"id": [3, 4], "t": ["x", None]},
+    }
+    graph = gquery.from_arrow(vertices=tables, edges={})
+    rows = graph.query(f"MATCH (a) RETURN {shown.format('a.t')} AS x ORDER BY a.id").rows()
+    values = [x.get("key") if isinstance(x, dict) else x[0] if isinstance(x, list) else x for (x,) in rows]
+    assert values == [dt.datetime(1970, 1, 1, 0, 0, 0, 123456), None, "x", None]
+    assert type(values[0]) is dt.datetime
+
+
 TEXTS: list[tuple[str, list[int]]] = [
     ("a.day > '2024-01-15'", [3]), ("a.day >= '2024-01-15'", [1, 3]), ("'2024-01-15' = a.day", [1]),
     ("a.day <> '2024-01-15'", [3]), ("a.day IN ['2024-01-15', '2023-01-01']", [1]),
@@ -300,6 +323,9 @@ TEXTS: list[tuple[str, list[int]]] = [
     ("CASE a.day WHEN '2024-07-01' THEN true END", [3]), ("NOT a.day = '2024-07-01'", [1]),
     ("a.text = '2024-01-15'", [1]),
     ("[a.day] = ['2024-01-15']", [1]),
+    ("a.naive = '2024-01-14T23:30:00.000000001'", []), ("a.naive < '2024-01-14T23:30:00.000000001'", [1]),
+    ("a.clock = '23:59:00.000000001'", []), ("a.nano > '1500-01-01'", [1, 3]),
+    ("a.named = '2024-01-14T23:30:00.000000001Z'", []),
     ("a.day = date('2024-01-15')", [1]), ("date('2024-07-01') = '2024-07-01' AND a.id = 1", [1]),
 ]  # fmt: skip
 

@@ -260,6 +260,70 @@ def test_points_in_time_keep_their_nanoseconds_beside_others() -> None:
     assert several.query("MATCH (a), (b) WHERE a.t < b.t RETURN a.id, b.id").rows() == [(1, 2)]
 
 
+@functools.cache
+def fine_and_coarse() -> gquery.Graph:
+    """Times know nanoseconds in B, microseconds in A, where one is of a year without nanoseconds."""
+    moment, clock = 1_700_000_000_000_000, 3600 * 10**6  # 2023-11-14T22:13:20
+    far = -14_831_769_600_000_000  # 1500-01-01
+    return gquery.from_arrow(
+        vertices={
+            "A": pa.table({"id": [1, 2], "t": pa.array([moment, far], pa.timestamp("us")),
+                           "z": pa.array([moment, None], pa.timestamp("us", "UTC")),
+                           "c": pa.array([clock, None], pa.time64("us"))}),
+            "B": pa.table({"id": [3, 4], "t": pa.array([moment * 1000 + 1, None], pa.timestamp("ns")),
+                           "z": pa.array([moment * 1000 + 1, None], pa.timestamp("ns", "Asia/Tokyo")),
+                           "c": pa.array([clock * 1000 + 1, None], pa.time64("ns"))}),
+        },
+        edges={},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("a.t + duration('P1D')",
+         ["2023-11-15T22:13:20", "1500-01-02T00:00:00", "2023-11-15T22:13:20.000000001", None]),
+        ("duration('P1D') + a.z",
+         ["2023-11-15T22:13:20Z", None, "2023-11-16T07:13:20.000000001+09:00[Asia/Tokyo]", None]),
+        ("(a.t - duration('PT0.000001S')).microsecond", ["999999", "999999", "999999", None]),
+        ("a.t - a.t", ["PT0S", "PT0S", "PT0S", None]), ("a.t < a.t + duration('PT1S')", ["true"] * 3 + [None]),
+        ("a.c - duration('PT1H')", ["00:00:00", None, "00:00:00.000000001", None]),
+        ("a.c + duration('PT1H')", ["02:00:00", None, "02:00:00.000000001", None]),
+        ("date(a.t)", ["2023-11-14", "1500-01-01", "2023-11-14", None]),
+        ("date(a.z)", ["2023-11-14", None, "2023-11-15", None]),
+        ("localdatetime(a.t)", ["2023-11-14T22:13:20", "1500-01-01T00:00:00", "2023-11-14T22:13:20.000000001", None]),
+        ("datetime(a.z) = a.z", ["true", None, "true", None]),
+        ("localtime(a.c)", ["01:00:00", None, "01:00:00.000000001", None]),
+        ("duration.between(a.t, a.t)", ["PT0S", "PT0S", "PT0S", None]),
+        ("duration.between(localdatetime('2023-11-14T22:00'), a.t).nanosecondsOfSecond", ["0", "0", "1", None]),
+        ("localdatetime.truncate('month', a.t)",
+         ["2023-11-01T00:00:00", "1500-01-01T00:00:00", "2023-11-01T00:00:00", None]),
+        ("[a.t, null][0] + duration('P1D')",
+         ["2023-11-15T22:13:20", "1500-01-02T00:00:00", "2023-11-15T22:13:20.000000001", None]),
+        ("CASE WHEN a.t IS NOT NULL AND a.id <> 2 THEN localdatetime({date: a.t, hour: 1}) END",
+         ["2023-11-14T01:00:00", None, "2023-11-14T01:00:00", None]),
+    ],
+)  # fmt: skip
+def test_times_of_several_units_are_calculated_with(expression: str, expected: list[str | None]) -> None:
+    text = f"MATCH (a) RETURN toString({expression}) AS x ORDER BY a.id"
+    assert [x for (x,) in fine_and_coarse().query(text).rows()] == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ("a.t = '2023-11-14T22:13:20'", [1]), ("a.t = '2023-11-14T22:13:20.000000001'", [3]),
+        ("a.t IN ['2023-11-14T22:13:20', '1500-01-01']", [1, 2]), ("a.t > $p", [3]), ("a.c <= '01:00'", [1]),
+        ("a.z = '2023-11-14T22:13:20Z'", [1]), ("a.z = '2023-11-14T22:13:20'", [1]), ("a.t < '1700-01-01'", [2]),
+    ],
+)  # fmt: skip
+def test_texts_beside_times_of_several_units_are_read(condition: str, found: list[int]) -> None:
+    text = f"MATCH (a) WHERE {condition} RETURN a.id ORDER BY a.id"
+    result = fine_and_coarse().query(text, {"p": "2023-11-14T22:13:20"})
+    assert [x for (x,) in result.rows()] == found
+    assert not result.warnings
+
+
 def test_maps_of_values_of_several_types() -> None:
     """Arrow would abort the process where the nulls of a map went to a union in it."""
     maps = [{"k": 5}, {"k": None}, {"k": "5"}, {"k": "y"}, {"k": 5.0}, {"k": 2.5}]
@@ -361,3 +425,12 @@ def test_a_date_beside_a_point_in_time_stays_one(text: str) -> None:
     text = text.format("date('2024-02-29')", "localdatetime('2024-02-29T00:00')")
     found = graph().query(text, {"given": [midnight.date(), midnight]}).rows()
     assert sorted(type(x).__name__ for (x,) in found) == ["date", "datetime"]
+
+
+def test_maps_whose_keys_differ_in_case_only_are_answered_whole_and_not_looked_into() -> None:
+    stored = pa.array([{"a": 1, "A": 2}], pa.struct([("a", pa.int64()), ("A", pa.int64())]))
+    held = gquery.from_arrow({"P": pa.table({"id": [1], "v": stored})}, {})
+    assert held.query("MATCH (a) RETURN a.v").rows() == [({"a": 1, "A": 2},)]
+    for asked in ("a.v.A", "a.v = a.v", "a.v IN [a.v]", "a.v[$key]", "[a.v] < [a.v]"):
+        with pytest.raises(gquery.UnsupportedError, match="differ in case only"):
+            held.query(f"MATCH (a) RETURN {asked}", {"key": "A"})

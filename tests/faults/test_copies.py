@@ -37,6 +37,12 @@ def test_they_end_soon(text: str) -> None:
     assert time.monotonic() - began < 3.0 * patience()
 
 
+@pytest.mark.parametrize("condition", ["d + 'a' = 'aaaaa'", "d + d = 'aaaaaaaa'"])
+def test_a_condition_behind_distinct_speaks_of_what_is_copied_there(condition: str) -> None:
+    text = f"MATCH (a) WITH DISTINCT a.name + a.name AS d WHERE {condition} RETURN d"
+    assert GRAPH.query(text).rows() == [("aaaa",)]
+
+
 def test_the_limit_is_named() -> None:
     with pytest.raises(gquery.ExecutionError, match="copies make texts of at most 16,777,216 characters"):
         GRAPH.query("WITH 'abcdefgh' AS s " + "WITH s + s AS s " * 25 + "RETURN size(s)").rows()

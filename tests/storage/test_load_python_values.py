@@ -117,3 +117,10 @@ def test_gaps_of_a_frame() -> None:
     )
     found = gquery.from_arrow({"A": frame}, {}).query("MATCH (a:A) RETURN a.t IS NULL").rows()
     assert found == [(True,), (False,)]
+
+
+def test_nodes_of_networkx_that_are_one_text_are_named() -> None:
+    graph = nx.Graph()
+    graph.add_edge(0, "0")
+    with pytest.raises(gquery.LoadError, match="the nodes 0 and '0' have the same id: not all nodes are integers"):
+        gquery.from_networkx(graph)

@@ -9,7 +9,7 @@ some ten megabytes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import reduce
 from operator import add, or_
 
@@ -139,8 +139,11 @@ def is_joined(expression: Expression) -> bool:
     return joins or expression.function in ("list", "map")
 
 
-def copies_of(expression: Expression) -> Counter[Column]:
-    """How often the values of columns stand in what is made of them, at most."""
+def copies_of(expression: Expression, held: Collection[Expression] = ()) -> Counter[Expression]:
+    """How often the values of columns stand in what is made of them, at most. held: what is a column besides, as it was
+    computed before."""
+    if expression in held and expression.type.kind in _HOLDING:
+        return Counter({expression: 1})
     match expression:
         case Aggregate():
             return Counter()
@@ -148,14 +151,18 @@ def copies_of(expression: Expression) -> Counter[Column]:
             return Counter({expression: 1})
         case Call(function="replace", arguments=(subject, Constant(value=str() as old), Constant(value=str() as new))):
             times = -(-len(new) // max(1, len(old))) if old else len(new) + 1
-            return Counter({column: number * max(1, times) for column, number in copies_of(subject).items()})
-    each = map(copies_of, children(expression) if expression.type.kind in _HOLDING else ())
+            return Counter({column: number * max(1, times) for column, number in copies_of(subject, held).items()})
+    parts = children(expression) if expression.type.kind in _HOLDING else ()
+    each = (copies_of(part, held) for part in parts)
     return reduce(add if is_joined(expression) else or_, each, Counter())
 
 
-def guarded(expression: Expression, text: str, write: Callable[[Expression], str]) -> str:
-    """The SQL of what is joined, or an error where something is too long to be copied so often."""
-    for column, number in copies_of(expression).items():
+def guarded(
+    expression: Expression, text: str, write: Callable[[Expression], str], held: Collection[Expression] = ()
+) -> str:
+    """The SQL of what is joined, or an error where something is too long to be copied so often. held: what `write`
+    knows as a column."""
+    for column, number in copies_of(expression, held).items():
         if number > 1:
             long = _is_longer(write(column), column.type, number)
             text = text if long is None else f"CASE WHEN {long} THEN {_LONG_COPIED} ELSE {text} END"

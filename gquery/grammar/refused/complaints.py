@@ -32,12 +32,23 @@ _PHRASES = {
 _WORD_HINTS = {
     "SELECT": "a query begins with MATCH and ends with RETURN",
     "GROUP": "rows are grouped by the items of RETURN that hold no aggregate",
+    "HAVING": "groups are chosen by WITH: `WITH a, count(*) AS n WHERE n > 1 RETURN a`",
     "LIKE": "use STARTS WITH, ENDS WITH, CONTAINS, or =~ with a regular expression",
+    "ILIKE": "use toLower(), or =~ with a regular expression that begins with (?i)",
     "BETWEEN": "write `low <= x <= high`",
     "NOT": "NOT goes before the whole test, such as `NOT a.x IN [1, 2]`",
     "SKIP": "SKIP goes before LIMIT",
     "OFFSET": "OFFSET goes before LIMIT",
     "WHERE": "WHERE goes after the patterns of its MATCH",
+    "ORDER": "ORDER BY goes after the items of RETURN or WITH, before SKIP and LIMIT",
+    "LIMIT": "LIMIT goes to the end of RETURN or WITH",
+    "TOP": "write `LIMIT` and the number at the end",
+    "SORT": "write `ORDER BY`",
+    "LEFT": "tables are joined by patterns, such as `MATCH (a)-[:KNOWS]->(b)`; OPTIONAL MATCH keeps rows without one",
+    "JOIN": "tables are joined by patterns, such as `MATCH (a)-[:KNOWS]->(b)`; OPTIONAL MATCH keeps rows without one",
+    "ELSEIF": "write another `WHEN ... THEN ...`",
+    "ELIF": "write another `WHEN ... THEN ...`",
+    "MOD": "write `%`",
 }
 _SIGN_HINTS = {
     "!=": "not equal is written `<>`",
@@ -45,8 +56,11 @@ _SIGN_HINTS = {
     "=>": "greater or equal is written `>=`",
     "=<": "less or equal is written `<=`",
     "&&": "write `AND`",
-    "||": "write `OR`",
+    "||": "write `OR`; texts are joined by `+`",
+    "**": "a power is written `^`",
 }
+_LABEL_HINT = "labels and types are joined by `|`, which is or, and `&`, which is and"
+_PROPERTY_HINT = "a value is written `name: value`; other conditions stand in WHERE"
 _UNLIKELY_NAMES = {"MATCH", "OPTIONAL", "WHERE", "RETURN", "AND", "OR", "XOR", "IN", "IS", "AS", "BY", "WHEN", "THEN"}
 _SHORTEST_MISSPELT = 3  # shorter words are near to some keyword too often
 
@@ -100,6 +114,9 @@ def _arrow(broken: Broken) -> ParseError | None:
     if accepted == {"[", "-"}:
         return _one_dash(broken, broken.last.span)
     if accepted == {"-"} and broken.last.text == "]":
+        if found == "{":
+            hint = "a length goes behind the arrow, such as `]->{1,3}`"
+            return ParseError("a relationship must end with a dash", span=broken.span, hint=hint)
         return ParseError("a relationship must end with a dash", span=broken.span, hint="write `]-` or `]->`")
     if "(" in accepted and accepted <= {"(", ">", "{", "*", "+"} and broken.last.text in ("-", ">"):
         if found == "-":
@@ -172,15 +189,38 @@ def _hint(broken: Broken) -> str | None:
     for signs in (broken.text() + broken.text(1), broken.text(-1) + broken.text()):
         if signs in _SIGN_HINTS:
             return _SIGN_HINTS[signs]
-    if hint := _WORD_HINTS.get(broken.word()):
+    if hint := _pattern_hint(broken) or _WORD_HINTS.get(broken.word()):
         return hint
+    if broken.text() == "!" and "NOT" in broken.accepted:
+        return "write `NOT`"
+    if broken.word() == "THEN" and "WHEN" in broken.accepted:
+        return "a condition stands behind WHEN: `CASE WHEN ... THEN ... ELSE ... END`"
+    if broken.text(-1).upper() == "EXISTS":
+        return "EXISTS takes a pattern, `EXISTS { (a)-->() }`; a property is there where it IS NOT NULL"
     if NAME in broken.accepted and "CASE" not in broken.accepted and broken.text()[:1] in ("'", '"'):
         return f"a name is written bare or in back-quotes, such as {shown(broken.text()[1:-1])}"
     if broken.text() == ",":
         return _list_hint(broken)
+    if "AS" in broken.accepted and broken.word() in _UNLIKELY_NAMES:
+        return "write AS and a name before it"
     if "AS" in broken.accepted and broken.word():
         return f"a column is named with AS: {shown('AS ' + broken.text())}"
     return _comma_hint(broken.text(-1)) if broken.text() in (")", "]", "}", "") else None
+
+
+def _pattern_hint(broken: Broken) -> str | None:
+    """The hint for what stands among the labels, properties or lengths of a pattern."""
+    found, accepted = broken.text(), broken.accepted
+    if {"&", "|"} <= accepted and (found == "," or broken.word() in ("OR", "AND")):
+        return _LABEL_HINT
+    if found in ("=", "<", ">", "<>") and (accepted == {":"} or (broken.text(-1) == ":" and "CASE" in accepted)):
+        return _PROPERTY_HINT
+    if found == "-" and ".." in accepted:
+        return "a range of lengths is written `*1..3`"
+    if found == "*" and accepted == {NAME} and broken.text(-1) == ".":
+        subject = broken.text(-2)
+        return f"{shown(subject)} is the whole of it, {shown(subject + ' {.*}')} a map of its properties"
+    return None
 
 
 def _list_hint(broken: Broken) -> str | None:

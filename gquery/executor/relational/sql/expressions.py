@@ -221,7 +221,7 @@ class SqlWriter:
         short = [self._is_short(argument) or self._is_cheap(argument, text)
                  for argument, text in zip(arguments, texts, strict=True)]  # fmt: skip
         text = once(texts, short, partial(write_call, call))
-        return guarded(call, text, self.write) if is_joined(call) else text
+        return guarded(call, text, self.write, self.columns) if is_joined(call) else text
 
     def _among_lists(self, call: Call, value: Expression, items: Parameter) -> str:
         """A list looked for among the lists of a parameter: what depends on these alone is no part of a lambda's body,

@@ -7,7 +7,8 @@ whose order and equality are Cypher's:
     f     the family of values, in the order in which ORDER BY puts families
     d     of a number: the float that is nearest
     r, q  of a number: what it has beyond `d`, as a whole number and a fraction; 0 for every float
-    m...  of any other value: the value itself, in the field of its family; a point in time without its zone
+    m...  of any other value: the value itself, in the field of its family; a point in time without its zone, or its
+            nanoseconds since 1970 where any has some
 
 Beside a decimal a float is the number that it is written as: 0.57 is 0.57, although a float only comes near it.
 """
@@ -22,7 +23,7 @@ import pyarrow as pa
 from gquery.executor.relational.sql.once import once
 from gquery.executor.relational.sql.time.durations import SQL_TYPE as DURATION_TYPE
 from gquery.executor.relational.sql.time.durations import is_duration, length
-from gquery.executor.relational.sql.time.moments import alike, in_units_of, nanoseconds
+from gquery.executor.relational.sql.time.moments import alike, in_units_of, is_fine, nanoseconds
 from gquery.executor.relational.sql.words import literal, quoted
 from gquery.executor.relational.unions import member_names
 from gquery.planner.ir.expr import Call, Kind, Type
@@ -159,8 +160,12 @@ def _value(parts: list[tuple[Type, str]], wanted: Type, depth: int) -> str:
     """What values of a family compare by that are no numbers, of which only one part is not null."""
     if has_key(wanted):
         return next((key(text, part, wanted, depth) for part, text in parts), "NULL")
-    texts = [text if part == wanted else f"({text})::{sql_type(wanted)}" for part, text in parts]
-    return f"coalesce({', '.join(texts)})" if len(texts) > 1 else (texts or [f"NULL::{sql_type(wanted)}"])[0]
+    if wanted.kind is Kind.TEMPORAL and is_fine(wanted):  # others may be of years that nanoseconds do not reach
+        texts, held = [nanoseconds(text, part) for part, text in parts], "HUGEINT"
+    else:
+        held = sql_type(wanted)
+        texts = [text if part == wanted else f"({text})::{held}" for part, text in parts]
+    return f"coalesce({', '.join(texts)})" if len(texts) > 1 else (texts or [f"NULL::{held}"])[0]
 
 
 def _family_of(sql: str, type_: Type, common: Type) -> str:

@@ -9,6 +9,7 @@ from gquery.errors import BindError, Span, UnsupportedError, did_you_mean
 from gquery.grammar import ast
 from gquery.planner.binding.expressions import elements, maps, moments
 from gquery.planner.binding.expressions.comparisons import COMPARISONS, notices, read_texts
+from gquery.planner.binding.expressions.each_time import has_several_times, of_each_time
 from gquery.planner.binding.expressions.items import bind_comprehension, bind_reduce
 from gquery.planner.binding.scope import Names
 from gquery.planner.ir.expr import (
@@ -34,7 +35,7 @@ from gquery.planner.ir.functions.calls import is_aggregate, is_operator, prepare
 from gquery.planner.ir.functions.operators import PERCENTILES, TEXT_TESTS
 from gquery.planner.ir.functions.rules import arithmetic
 from gquery.planner.ir.types.elements import ELEMENTS
-from gquery.planner.ir.types.value_types import type_of_value
+from gquery.planner.ir.types.value_types import expect_told_apart, type_of_value
 from gquery.records import replace
 from gquery.stopping import Check
 from gquery.storage.schema import Schema
@@ -145,6 +146,8 @@ class ExpressionBinder:
         folded = moments.folded(function, given, span)
         if folded is not None:
             return folded
+        if function in ("+", "-") and has_several_times(given):
+            return of_each_time(self, given, span, lambda each: self.call(function, each, span, name_span))
         if function == "in" or function in COMPARISONS:
             given = self._compared(function, given, span)
         if function == "nullif" and len(given) == 2:
@@ -161,6 +164,8 @@ class ExpressionBinder:
 
     def _compared(self, function: str, arguments: tuple[Expression, ...], span: Span) -> tuple[Expression, ...]:
         """The operands of a comparison, texts among them read as dates where they meet dates."""
+        for each in arguments:
+            expect_told_apart(each.type, span)
         read = read_texts(function, arguments, self.parameters)
         self.names.notices.extend(notices(function, read, span))
         return read
@@ -251,7 +256,7 @@ class ExpressionBinder:
             raise BindError(f"there is no function `{tree.name}`", span=tree.name_span, hint=hint)
         arguments = tuple(self.bind(argument) for argument in tree.arguments)
         if tree.name in FUNCTIONS:
-            return moments.bind_function(self, tree, arguments)
+            return of_each_time(self, arguments, tree.span, lambda each: moments.bind_function(self, tree, each))
         if tree.name in elements.FUNCTIONS or tree.name in _OF_ONE:
             if len(arguments) != 1:
                 raise BindError(f"{tree.name}() takes one argument, not {len(arguments)}", span=tree.span)

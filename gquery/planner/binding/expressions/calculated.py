@@ -86,6 +86,8 @@ def _is_fine(argument: Expression) -> bool:
 
 
 def _knows_nanoseconds(type_: Type) -> bool:
+    if type_.members:
+        return any(map(_knows_nanoseconds, type_.members))
     family = temporal_family(type_.arrow) if type_.kind is Kind.TEMPORAL else None
     return family == "zoned time" or (family in ("time", "datetime") and getattr(type_.arrow, "unit", "us") == "ns")
 

@@ -10,7 +10,7 @@ from gquery.errors import BindError, Notice, Span
 from gquery.planner.binding.scope import spoken
 from gquery.planner.ir.expr import Attribute, Call, Column, Constant, Expression, Kind, Parameter, Type
 from gquery.planner.ir.functions.calls import comparable, has_order
-from gquery.planner.ir.types.common_type import list_of, temporal_family, unify
+from gquery.planner.ir.types.common_type import common_time, list_of, temporal_family, unify
 from gquery.planner.ir.types.temporal import Reading, plain, reading
 from gquery.records import replace
 
@@ -38,7 +38,8 @@ def _beside(value: Expression, other: Type, parameters: Mapping[str, object]) ->
     one = value.type
     if one.kind is Kind.LIST and other.kind is Kind.LIST:
         one, other = one.item or Type(Kind.NULL), other.item or Type(Kind.NULL)
-    return _read(value, other, parameters) if other.kind is Kind.TEMPORAL and one.kind is Kind.STRING else value
+    time = other if other.kind is Kind.TEMPORAL else common_time(other)
+    return value if one.kind is not Kind.STRING or time is None else _read(value, time, parameters)
 
 
 def read_datetime(argument: Expression, parameters: Mapping[str, object]) -> Expression | None:
@@ -71,6 +72,10 @@ def _read(value: Expression, wanted: Type, parameters: Mapping[str, object]) -> 
     if family == "datetime" and zones - {None}:
         zone = zones.pop() if len(zones) == 1 else "UTC"
         wanted = Type(Kind.TEMPORAL, pa.timestamp(wanted.arrow.unit if wanted.arrow is not None else "us", zone))
+    units = [each.unit for each in found if each.unit is not None]
+    if units and family != "date":  # columns of other units are compared with it exactly
+        unit, zone = min(units), getattr(wanted.arrow, "tz", None)  # nanoseconds before microseconds
+        wanted = Type(Kind.TEMPORAL, pa.time64(unit) if family == "time" else pa.timestamp(unit, zone))
     return Call(list_of(wanted) if many else wanted, value.span, "read there" if there else "read", (value,))
 
 

@@ -15,6 +15,7 @@ from gquery.grammar import ast
 from gquery.planner.binding.labels import expect_known
 from gquery.planner.binding.scope import spoken
 from gquery.planner.ir.expr import (
+    BOOLEAN,
     INTEGER,
     NULL,
     STRING,
@@ -27,6 +28,7 @@ from gquery.planner.ir.expr import (
     Kind,
     Local,
     Reduce,
+    Type,
 )
 from gquery.planner.ir.types.common_type import list_of, type_of_stored, unify
 from gquery.planner.ir.types.elements import (
@@ -107,17 +109,27 @@ def _joined(binder: ExpressionBinder, span: Span, *texts: Expression) -> Express
 
 
 def bind_label_test(binder: ExpressionBinder, tree: ast.LabelTest) -> Expression:
+    """`a:Person`. Null has no labels that are known; values of which none is an element have none at all."""
     subject = binder.bind(tree.subject)
-    if subject.type.kind not in ELEMENTS:
+    if subject.type.kind is Kind.NULL:
+        return Constant(BOOLEAN, tree.span, None)
+    kinds = _element_kinds(subject.type)
+    if len(kinds) != 1:
         raise BindError("only a node or a relationship can be tested for labels", span=tree.subject.span)
-    expect_known(tree.labels, subject.type.kind, binder.schema, binder.names)
+    (kind,) = kinds
+    expect_known(tree.labels, kind, binder.schema, binder.names)
     return once(binder, subject, tree.span, lambda element: _label_expression(binder, element, tree.labels))
+
+
+def _element_kinds(type_: Type) -> frozenset[Kind]:
+    """Which of nodes and relationships are among the values of a type."""
+    return ELEMENTS & {each.kind for each in type_.members or (type_,)}
 
 
 def _label_expression(binder: ExpressionBinder, subject: Expression, labels: ast.LabelExpression) -> Expression:
     match labels:
         case ast.LabelName(name=name):
-            node = subject.type.kind is Kind.NODE
+            node = Kind.NODE in _element_kinds(subject.type)
             constant = Constant(STRING, labels.span, name)
             held = bind_attribute(binder, subject, "labels" if node else "type", labels.span)
             return binder.call("in" if node else "=", (constant, held), labels.span)

@@ -22,7 +22,7 @@ from gquery.planner.ir.expr import (
 )
 from gquery.planner.ir.types.common_type import list_of, type_of_stored, unify
 from gquery.planner.ir.types.elements import ELEMENTS, stored_properties, stored_property
-from gquery.planner.ir.types.value_types import expect_keys_apart
+from gquery.planner.ir.types.value_types import expect_keys_apart, expect_told_apart
 
 if TYPE_CHECKING:
     from gquery.planner.binding.expressions.binder import ExpressionBinder
@@ -110,6 +110,7 @@ def _present_keys(binder: ExpressionBinder, element: Expression, span: Span) -> 
 def bind_field(binder: ExpressionBinder, subject: Expression, key: str, key_span: Span, span: Span) -> Expression:
     """`map.key`: null, with a word, where no map of the type has the key. Of values of several types, some of which
     have no keys, it fails when the query runs."""
+    expect_told_apart(subject.type, span)
     members = subject.type.members or (subject.type,)
     types = [type_ for member in members for name, type_ in member.fields if name == key]
     held = (stored_property(binder.schema, member, key) for member in members if member.kind in ELEMENTS)
@@ -126,6 +127,7 @@ def bind_lookup(binder: ExpressionBinder, subject: Expression, key: Expression, 
     if key.type.kind not in (Kind.STRING, Kind.NULL):
         raise BindError(f"a key is a text, not {key.type}", span=key.span)
     if subject.type.kind is Kind.MAP:
+        expect_told_apart(subject.type, span)
         return Call(unify(type_ for _, type_ in subject.type.fields), span, "look up", (subject, key))
 
     def of(element: Expression) -> Expression:

@@ -38,7 +38,8 @@ def resolve(name: str, arguments: tuple[Type, ...], span: Span) -> Type:
     signature = function.signature if function else AGGREGATES.get(name)
     if signature is None:
         known = (*(scalar.name for scalar in SCALARS.values()), *function_names())
-        raise BindError(f"there is no function `{name}`", span=span, hint=did_you_mean(name, known))
+        hint = _OF_OTHERS.get(name.rpartition(".")[2]) or did_you_mean(name, known)
+        raise BindError(f"there is no function `{name}`", span=span, hint=hint)
     shown = _shown(name, function)
     hint = f"{function.written}: {function.says}" if isinstance(function, Scalar) else None
     if len(arguments) < signature.minimum or len(arguments) > (signature.maximum or len(arguments)):
@@ -47,6 +48,8 @@ def resolve(name: str, arguments: tuple[Type, ...], span: Span) -> Type:
     if result is None:
         listed = " and ".join(str(argument) for argument in arguments)
         several = any(argument.kind is Kind.ANY for argument in arguments)
+        if name == "in":
+            hint = "a list stands on its right, such as ['a', 'b']; CONTAINS looks for a part of a text"
         raise BindError(f"`{shown}` cannot take {listed}", span=span, hint=_NARROWING if several else hint)
     return result
 
@@ -61,6 +64,19 @@ def _shown(name: str, function: Function | None) -> str:
 _SIGNS = {"index": "[...]", "slice": "[..]", "field": ".", "negate": "-", "list": "[...]"}
 
 _NARROWING = "say which values are meant by a label, or make them of one type by toInteger(), toFloat() or toString()"
+
+
+_NULL_HINT = "write `x IS NULL`, or coalesce(x, other) for another value in its place"
+_CASE_HINT = "write `CASE WHEN ... THEN ... ELSE ... END`"
+_NOW_HINT = "did you mean `datetime()`, or `date()` for the day?"
+_OF_OTHERS = {
+    "concat": "texts are joined by `+`", "nvl": _NULL_HINT, "ifnull": _NULL_HINT, "isnull": _NULL_HINT,
+    "isna": _NULL_HINT, "has": "write `x.key IS NOT NULL`", "len": "did you mean `size`?",
+    "if": _CASE_HINT, "iif": _CASE_HINT, "now": _NOW_HINT, "current_date": _NOW_HINT, "current_timestamp": _NOW_HINT,
+    "degree": "write COUNT { (a)--() }", "startswith": "write `text STARTS WITH 'a'`",
+    "endswith": "write `text ENDS WITH 'a'`", "contains": "write `text CONTAINS 'a'`", "mean": "did you mean `avg`?",
+}  # fmt: skip
+"""What is written here for functions of SQL, Python and pandas."""
 
 
 def prepared(name: str, arguments: tuple[Expression, ...]) -> tuple[Expression, ...]:

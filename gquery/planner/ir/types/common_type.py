@@ -117,6 +117,12 @@ def temporal_family(arrow: pa.DataType | None) -> Family:
     return "time" if pa.types.is_time(arrow) else "duration"
 
 
+def common_time(type_: Type) -> Type | None:
+    """The one type for times of one kind that keep the units and zones of their tables; None for other values."""
+    members = type_.members or (type_,)
+    return _unify_times(list(members)) if all(each.kind is Kind.TEMPORAL for each in members) else None
+
+
 def list_of(item: Type) -> Type:
     return Type(Kind.LIST, None, item)
 

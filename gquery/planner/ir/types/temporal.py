@@ -21,10 +21,12 @@ _TIME = re.compile(_CLOCK, re.ASCII)
 
 @record(frozen=True, slots=True)
 class Reading:
-    """What a text can be read as. `zone`: the offset from UTC that it names, as Arrow spells it: `UTC`, `+01:00`."""
+    """What a text can be read as. `zone`: the offset from UTC that it names, as Arrow spells it: `UTC`, `+01:00`.
+    `unit`: the one that it needs, whatever the values beside it have: nanoseconds are named, or the year has none."""
 
     family: Literal["date", "datetime", "time"]
     zone: str | None = None
+    unit: Literal["us", "ns"] | None = None
 
 
 def reading(text: str) -> Reading | None:
@@ -42,9 +44,11 @@ def reading(text: str) -> Reading | None:
             datetime.time.fromisoformat(clock[:15])
     except ValueError:
         return None
+    unit: Literal["us", "ns"] | None = "ns" if clock and len(clock.partition(".")[2].rstrip("0")) > 6 else None
     if point is None:
-        return Reading("time")
-    return Reading("datetime" if clock else "date", _zone_of(point["offset"]))
+        return Reading("time", unit=unit)
+    unit = unit if "1678" <= point["date"][:4] < "2262" else "us"
+    return Reading("datetime" if clock else "date", _zone_of(point["offset"]), unit)
 
 
 def readings(value: object) -> object:

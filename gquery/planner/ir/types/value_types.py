@@ -65,6 +65,15 @@ def expect_keys_apart(keys: Collection[str], span: Span) -> None:
         raise UnsupportedError(f"gquery has no maps whose keys differ in case only, such as `{twice}`", span=span)
 
 
+def expect_told_apart(type_: Type, span: Span) -> None:
+    """The same of the maps that values of the type are or hold, where one key is looked at: stored ones may have such
+    keys, and are answered whole."""
+    if type_.kind is Kind.MAP:
+        expect_keys_apart([key for key, _ in type_.fields], span)
+    for inner in (*type_.members, *(field for _, field in type_.fields), *([type_.item] if type_.item else [])):
+        expect_told_apart(inner, span)
+
+
 def _zone_of(moment: datetime.datetime, span: Span, what: str) -> str:
     """As Arrow spells it: the name of a zone, where it is one, else the offset."""
     offset = moment.utcoffset()

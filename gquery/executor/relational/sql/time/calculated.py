@@ -65,7 +65,7 @@ def with_plain_texts(call: Call, arguments: list[str], function: str) -> str:
 
 
 def _calculated(name: str, types: list[pa.DataType], wanted: pa.DataType, rows: pa.StructArray) -> pa.Array:
-    columns = [exact_values(part, type_) for part, type_ in zip(rows.flatten(), types, strict=True)]
+    columns = [exact_values(rows.field(index), type_) for index, type_ in enumerate(types)]
     try:
         return column_of([calculated(name, list(row)) for row in zip(*columns, strict=True)], wanted)
     except (ValueError, OverflowError) as error:

@@ -7,6 +7,7 @@ from gquery.executor.relational.sql.time.durations import FIELDS
 from gquery.executor.relational.sql.time.moments import (
     begun,
     floored,
+    is_fine,
     local,
     nanoseconds,
     offset_of,
@@ -41,8 +42,9 @@ def field_of_time(subject: str, type_: Type, key: str, span: Span) -> str:
         return f"({floored(nanoseconds(subject, type_), _OF_INSTANTS[key])})::BIGINT"
     shown = local(subject, type_)
     if key in _OF_SECONDS:
-        within = f"epoch_ns({shown}) - {floored(f'epoch_ns({shown})', 10**9)} * 1000000000"
-        return f"(({within}) // {_OF_SECONDS[key]})::BIGINT"
+        number, second = ("epoch_ns", 10**9) if is_fine(type_) else ("epoch_us", 10**6)  # which is of any year
+        within = f"({number}({shown}) % {second} + {second}) % {second}"
+        return f"(({within}) * {10**9 // second} // {_OF_SECONDS[key]})::BIGINT"
     clock = begun(shown, type_)
     if key == "dayOfQuarter":
         return f"(date_diff('day', date_trunc('quarter', {clock}), {clock}) + 1)"
