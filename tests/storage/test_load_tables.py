@@ -40,6 +40,16 @@ def test_anything_with_columns(maker: str) -> None:
     assert edges(graph) == [(1, "KNOWS", 2, {"w": 0.5}), (2, "KNOWS", 3, {"w": 1.5})]
 
 
+def test_an_index_with_a_name_is_columns() -> None:
+    """Without it the next column was taken for the ids, or the ends of edges were not found."""
+    people, knows = pd.DataFrame(PEOPLE).set_index("id"), pd.DataFrame(KNOWS).set_index(["source", "target"])
+    graph = from_arrow({"Person": people}, {("Person", "KNOWS", "Person"): knows})
+    assert vertices(graph, "Person") == [{"id": 1, "name": "a"}, {"id": 2, "name": None}, {"id": 3, "name": "c"}]
+    assert edges(graph) == [(1, "KNOWS", 2, {"w": 0.5}), (2, "KNOWS", 3, {"w": 1.5})]
+    sorted_by = from_arrow({"Person": pd.DataFrame(PEOPLE).sort_values("id", ascending=False)}, {})
+    assert [each["id"] for each in vertices(sorted_by, "Person")] == [3, 2, 1]
+
+
 def test_several_labels_and_none() -> None:
     graph = from_arrow(
         {"Post:Message": {"id": [1]}, ("Comment", "Message"): {"id": [2]}, "": {"id": [3]}},

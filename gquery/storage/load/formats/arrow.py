@@ -112,6 +112,7 @@ def _converted(value: Any) -> pa.Table | None:
     if isinstance(value, pa.RecordBatchReader):
         return value.read_all()
     if hasattr(value, "__arrow_c_stream__") and not isinstance(value, type):
+        value = _with_named_index(value)
         table = pa.table(value)
         named = [i for i, name in enumerate(table.column_names) if not name.startswith(_PANDAS_INDEX)]
         return _frame(table.select(named), value)
@@ -120,6 +121,13 @@ def _converted(value: Any) -> pa.Table | None:
     if isinstance(value, Sequence) and value and all(isinstance(row, Mapping) for row in value):
         return _rows(value)
     return None
+
+
+def _with_named_index(frame: Any) -> Any:
+    """A pandas frame with its index as the first columns, where that has a name. pandas hands it over without, so that
+    the next column would be taken for the ids."""
+    names = [name for name in getattr(getattr(frame, "index", None), "names", ()) if name is not None]
+    return frame.reset_index(level=names) if names else frame
 
 
 def _column(values: Any) -> Any:
