@@ -44,6 +44,7 @@ def _said(condition: str, **parameters: Any) -> tuple[str, ...]:
 SAID: list[tuple[str, dict[str, Any], str]] = [
     ("a.s > 100", {}, "`a.s` is text and is compared with a number: never true or false"),
     ("a.s = 100", {}, "`a.s` is text and is compared with a number: never true"),
+    ("a.s = null", {}, "`a.s` is compared with null: never true"), ("null <> a.s", {}, "hint: write IS NOT NULL"),
     ("100 = a.s", {}, "`a.s` is text and is compared with a number"), ("a.s = $x", {"x": 5}, "with a number"),
     ("a.s IN [1, 2]", {}, "`a.s` is text and is compared with a number"), ("a.s IN $x", {"x": [5]}, "with a number"),
     ("id(a) = 5", {}, "id(a) is text and is compared with a number"), ("a.n = 'x'", {}, "is a number and is compared"),

@@ -131,18 +131,30 @@ def notices(function: str, arguments: tuple[Expression, ...], span: Span) -> Ite
             continue
         other = that.type.item if function == "in" and that is arguments[1] else that.type
         own = this.type.item if function == "in" and that is arguments[0] else this.type
+        name = _named(this)
+        if isinstance(that, Constant) and that.value is None and function in _TESTS_OF_NULL:
+            hint = f"write {_TESTS_OF_NULL[function]}"
+            yield Notice(f"{name} is compared with null: never true", span, hint)
+            return
         if other is None or own is None or _may_match(function, own, other):
             continue
         answer = {"<>": "always true", "=": "never true", "in": "never true"}.get(function, "never true or false")
-        known = spoken(this.variable)
-        element = known.strip("`")
-        name = f"`{element}.{this.key}`" if this.key else f"id({element})"
-        name = f"`{this.key}` of {known}" if this.key and known == element else name
         hint = None
         if own.kind is Kind.STRING and this.key:
             hint = "where a few words such as n/a made it text, load it with null=['n/a'] (--null n/a)"
         yield Notice(f"{name} is {_described(own)} and is compared with {_described(other)}: {answer}", span, hint)
         return
+
+
+_TESTS_OF_NULL = {"=": "IS NULL", "<>": "IS NOT NULL"}
+
+
+def _named(column: Column) -> str:
+    known = spoken(column.variable)
+    element = known.strip("`")
+    if column.key and known == element:
+        return f"`{column.key}` of {known}"
+    return f"`{element}.{column.key}`" if column.key else f"id({element})"
 
 
 def _may_match(function: str, own: Type, other: Type) -> bool:
