@@ -95,11 +95,13 @@ def batches(updates: Iterable[Update], size: int) -> Iterator[Sequence[Update]]:
     """So many updates at a time; fewer where one deletes what has been inserted just before."""
     pending: list[Update] = []
     for update in updates:
-        again = not update.inserts and any(each.inserts and _may_be(each, update) for each in pending)
-        if again or len(pending) == size:
+        if not update.inserts and any(each.inserts and _may_be(each, update) for each in pending):
             yield pending
             pending = []
         pending.append(update)
+        if len(pending) == size:  # before the next one is waited for, or found to be wrong
+            yield pending
+            pending = []
     if pending:
         yield pending
 

@@ -47,6 +47,14 @@ def test_counts_in_batches(cli: Cli, chain: str, tmp_path: Path) -> None:
     assert found == {(1, 1): 6, (1, -1): 0, (2, 1): 3, (2, -1): 3}
 
 
+def test_an_update_is_told_before_the_next_one_comes(cli: Cli, chain: str, tmp_path: Path) -> None:
+    """It waited for the line behind it, and was lost where that one was wrong."""
+    feed = _feed(tmp_path, "op,source,target\n+,3,1\n*,4,1\n")
+    code, out, err = cli("watch", chain, RINGS, "--updates", feed)
+    assert (code, len(out.splitlines())) == (1, 4), err
+    assert "line 3: op is" in err
+
+
 def test_to_a_file(cli: Cli, chain: str, tmp_path: Path) -> None:
     feed = _feed(tmp_path, "op,source,target,since\n+,3,1,2020\n")
     target = tmp_path / "changes.csv"
