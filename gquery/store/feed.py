@@ -48,6 +48,8 @@ def read_updates(lines: Iterable[str], name: str, schema: Schema) -> Iterator[Up
         again = next((column for column in header if header.count(column) > 1), None)
         if again is not None:
             raise LoadError(f"{name}: there are two columns `{again}`")
+        if target == "v" and "target" in header:
+            raise LoadError(f"{name}: `target` is a column beside `u`", hint="the ends are source and target, or u and v")
         if missing:
             hint = did_you_mean(missing[0], header) or "the header names op, source and target"
             raise LoadError(f"{name}: there is no column `{missing[0]}`", hint=hint)
