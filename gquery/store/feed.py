@@ -70,7 +70,7 @@ def read_updates(lines: Iterable[str], name: str, schema: Schema) -> Iterator[Up
                     raise LoadError(f"{place}: `{text}` cannot be a value of `{column}`, of type {types_of[0]}")
             yield Update(rows.line_num, row["op"] == "+", key, (row[source], row[target]), values)
     except csv.Error as error:
-        raise LoadError(f"{name}, line {rows.line_num}: {error}") from None
+        raise LoadError(f"{name}, line {rows.reader.line_num}: {error}") from None
     except UnicodeDecodeError as error:
         raise LoadError(f"{name}: the text is not UTF-8 ({error.reason})") from None
 

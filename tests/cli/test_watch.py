@@ -76,6 +76,8 @@ def test_to_a_file(cli: Cli, chain: str, tmp_path: Path) -> None:
         ("op,source,target\n+,1,77\n", "'77'"),
         ("op,source,target,source\n+,1,2,3\n", "there are two columns `source`"),
         ("op,u,v,target\n+,1,2,3\n", "`target` is a column beside `u`"),
+        ('op,source,target\n+,1,3\n+,1,"4"x\n', "line 3: ',' expected after"),
+        ('op,source,target\n+,1,"4\n', "line 2: unexpected end of data"),
         ("op,source,target,since\n+,1,2,lately\n", "line 2: `lately` cannot be a value of `since`"),
         ("op,source,target\n-,1,4\n", "1"),
     ],
