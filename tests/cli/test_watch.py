@@ -55,6 +55,23 @@ def test_an_update_is_told_before_the_next_one_comes(cli: Cli, chain: str, tmp_p
     assert "line 3: op is" in err
 
 
+@pytest.mark.parametrize(
+    "feed",
+    [
+        "op,source,target,since\n-,1,2,\n-,2,3,1999\n",
+        "op,source,target,note\n+,1,3,12\n+,1,4,abc\n-,1,3,12\n",
+    ],
+)
+def test_what_a_line_says_is_the_same_in_any_batch(cli: Cli, chain: str, tmp_path: Path, feed: str) -> None:
+    """An empty field was a property that must not be there, and a number a text, where another line had a value."""
+    query, found = "MATCH (a)-->(b) RETURN a.id AS a, b.id AS b", []
+    for size in ("1", "9"):
+        code, out, err = cli("watch", chain, query, "--updates", _feed(tmp_path, feed), "--batch", size)
+        assert code == 0, err
+        found.append(sorted(line.split(b",", 1)[1] for line in out.splitlines()))
+    assert found[0] == found[1]
+
+
 def test_to_a_file(cli: Cli, chain: str, tmp_path: Path) -> None:
     feed = _feed(tmp_path, "op,source,target,since\n+,3,1,2020\n")
     target = tmp_path / "changes.csv"
