@@ -176,6 +176,8 @@ def _types(schema: Schema, type_: str, name: str) -> Sequence[pa.DataType]:
     known = [each.value_type if pa.types.is_dictionary(each) else each for each in known]
     if known and all(map(pa.types.is_floating, known)):
         return (pa.float64(),)
+    if known and all(map(pa.types.is_integer, known)):
+        return (pa.int64(),)
     if all(pa.types.is_integer(each) or pa.types.is_floating(each) for each in known):
         return _NUMBERS if known else (*_NUMBERS, pa.string())
     return known if len(known) == 1 else (*_NUMBERS, pa.string())

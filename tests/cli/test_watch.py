@@ -96,6 +96,8 @@ def test_to_a_file(cli: Cli, chain: str, tmp_path: Path) -> None:
         ('op,source,target\n+,1,3\n+,1,"4"x\n', "line 3: ',' expected after"),
         ('op,source,target\n+,1,"4\n', "line 2: unexpected end of data"),
         ("op,source,target,since\n+,1,2,lately\n", "line 2: `lately` cannot be a value of `since`"),
+        ("op,source,target,since\n+,1,3,2001.5\n", "line 2: `2001.5` cannot be a value of `since`, of type int64"),
+        ("op,source,target,since\n+,1,3,99999999999999999999\n", "line 2: `99999999999999999999` cannot be a value"),
         ("op,source,target\n-,1,4\n", "1"),
     ],
 )
