@@ -224,6 +224,8 @@ def _watch(chosen: Namespace) -> int:
     from gquery.store.feed import fed
     from gquery.values.formats import flushing, stream_format
 
+    if chosen.query == chosen.updates == "-":
+        raise UsageError("the query and the updates cannot both be read from standard input")
     console = stderr_console()
     format = str(chosen.format or (chosen.output and format_by_ending(chosen.output)) or "csv")
     store = Store(_graph(chosen, console))
@@ -232,15 +234,20 @@ def _watch(chosen: Namespace) -> int:
         _feed(chosen.updates) as lines,
         _opened(chosen.output) if chosen.output else nullcontext(sys.stdout.buffer) as sink,
     ):
-        changes = fed(store, standing, lines, chosen.updates, chosen.batch)
+        name = "standard input" if chosen.updates == "-" else chosen.updates
+        changes = fed(store, standing, lines, name, chosen.batch)
         rows = stream_format(sink, format).write(flushing(changes, sink), standing.schema, sink)
     console.print(f"{counted(rows, 'row')} of {counted(standing.version, 'version')}")
     return ANSWERED
 
 
 def _feed(path: str) -> AbstractContextManager[TextIO]:
+    if path == "-":
+        if isinstance(sys.stdin, TextIOWrapper):  # read as a file is, whatever the terminal's encoding
+            sys.stdin.reconfigure(encoding="utf-8-sig", errors="strict", newline="")
+        return nullcontext(sys.stdin)
     try:
-        return nullcontext(sys.stdin) if path == "-" else open(path, encoding="utf-8-sig", newline="")
+        return open(path, encoding="utf-8-sig", newline="")
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
 

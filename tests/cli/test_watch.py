@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -151,6 +152,30 @@ def test_a_feed_that_is_no_text(cli: Cli, chain: str, tmp_path: Path) -> None:
     (tmp_path / "feed.csv").write_bytes(b"op,source,target\n+,\xff,1\n")
     code, _, err = cli("watch", chain, RINGS, "--updates", str(tmp_path / "feed.csv"))
     assert (code, "not UTF-8" in err) == (1, True)
+
+
+def _from_stdin(monkeypatch: pytest.MonkeyPatch, feed: bytes) -> None:
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(feed), "utf-8", errors="surrogateescape"))
+
+
+def test_from_standard_input(cli: Cli, chain: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As from a file: the mark at the beginning of a text that comes from Windows was part of a column's name."""
+    _from_stdin(monkeypatch, b"\xef\xbb\xbfop,source,target\r\n+,3,1\r\n*,3,1\r\n")
+    code, out, err = cli("watch", chain, RINGS, "--updates", "-")
+    assert (code, len(out.splitlines())) == (1, 4), err
+    assert "standard input, line 3: op is" in err
+
+
+def test_standard_input_that_is_no_text(cli: Cli, chain: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _from_stdin(monkeypatch, b"op,source,target,note\n+,3,1,\xe9\n")
+    code, _, err = cli("watch", chain, RINGS, "--updates", "-")
+    assert (code, "standard input: the text is not UTF-8" in err) == (1, True), err
+
+
+def test_query_and_feed_from_standard_input(cli: Cli, chain: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _from_stdin(monkeypatch, b"op,source,target\n+,3,1\n")
+    code, _, err = cli("watch", chain, "-", "--updates", "-")
+    assert (code, "cannot both be read" in err) == (2, True), err
 
 
 def test_no_feed(cli: Cli, chain: str) -> None:
