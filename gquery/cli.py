@@ -222,12 +222,13 @@ def _profile(chosen: Namespace) -> int:
 def _watch(chosen: Namespace) -> int:
     from gquery.store import Store
     from gquery.store.feed import fed
-    from gquery.values.formats import flushing, stream_format
+    from gquery.values.formats import file_format, flushing, stream_format
 
     if chosen.query == chosen.updates == "-":
         raise UsageError("the query and the updates cannot both be read from standard input")
     console = stderr_console()
-    format = str(chosen.format or (chosen.output and format_by_ending(chosen.output)) or "csv")
+    by_ending = format_by_ending(chosen.output) if chosen.output else None
+    format = str(chosen.format or by_ending or "csv")
     store = Store(_graph(chosen, console))
     standing = store.watch(query_text(chosen.query), dict(chosen.param), emit=chosen.emit)
     with (
@@ -236,7 +237,8 @@ def _watch(chosen: Namespace) -> int:
     ):
         name = "standard input" if chosen.updates == "-" else chosen.updates
         changes = fed(store, standing, lines, name, chosen.batch)
-        rows = stream_format(sink, format).write(flushing(changes, sink), standing.schema, sink)
+        written = file_format(chosen.output)[1] if format == by_ending else stream_format(sink, format)
+        rows = written.write(flushing(changes, sink), standing.schema, sink)
     console.print(f"{counted(rows, 'row')} of {counted(standing.version, 'version')}")
     return ANSWERED
 

@@ -8,6 +8,7 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
+from pyarrow import feather
 
 import gquery
 
@@ -80,6 +81,15 @@ def test_to_a_file(cli: Cli, chain: str, tmp_path: Path) -> None:
     code, out, _ = cli("watch", chain, query, "--updates", feed, "-o", str(target))
     assert (code, out) == (0, b"")
     assert target.read_text().splitlines()[1:] == ["1,1,2020"]
+
+
+@pytest.mark.parametrize("ending", ["arrow", "feather"])
+def test_to_an_arrow_file(cli: Cli, chain: str, tmp_path: Path, ending: str) -> None:
+    """As `run` writes it: it was a stream."""
+    target = tmp_path / f"changes.{ending}"
+    code, _, err = cli("watch", chain, RINGS, "--updates", _feed(tmp_path, "op,u,v\n+,3,1\n"), "-o", target)
+    assert code == 0, err
+    assert feather.read_table(target)["a"].to_pylist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
