@@ -7,6 +7,7 @@ import numbers
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from types import TracebackType
 from weakref import WeakMethod
 
@@ -97,23 +98,31 @@ class Watch:
                 yield change
 
     async def _awaited(self) -> tuple[Step, Change] | None:
-        """The next change, as soon as there is one. It is not taken yet: who is cancelled meanwhile has not got it."""
-        is_over = threading.Event()
+        """The next change, as soon as there is one. It is not taken yet: who is cancelled meanwhile has not got it.
 
-        def ask() -> tuple[Step, Change] | None:
-            while self._follower.first(None, is_over.is_set) is not None:
-                with self._asking:
-                    step = self._follower.first(0.0)
-                    if step is not None:
-                        return step, self._told(step)
-            return None
+        A thread is borrowed for the work alone: the event loop has few, which all that waits would keep from others.
+        """
+        while not self._follower.is_over:
+            await self._step_there()
+            if (found := await asyncio.to_thread(self._first_told)) is not None:
+                return found
+        return None
 
-        try:
-            return await asyncio.to_thread(ask)
-        except asyncio.CancelledError:
-            is_over.set()
-            self._follower.wake()  # the event loop does not end before its threads
-            raise
+    async def _step_there(self) -> None:
+        """Until there is a step, or will be none."""
+        loop, is_there = asyncio.get_running_loop(), asyncio.Event()
+
+        def tell() -> None:
+            with suppress(RuntimeError):  # the loop has ended before its tasks
+                loop.call_soon_threadsafe(is_there.set)
+
+        with self._follower.telling(tell):
+            await is_there.wait()
+
+    def _first_told(self) -> tuple[Step, Change] | None:
+        with self._asking:
+            step = self._follower.first(0.0)
+            return None if step is None else (step, self._told(step))
 
     def waiting(self) -> Iterator[Change]:
         """The changes of all versions that there are."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pyarrow as pa
@@ -213,6 +214,26 @@ def test_who_is_cancelled_leaves_the_change_to_the_next_one() -> None:
     thread.join(10)
     assert not thread.is_alive()
     assert watch.version == 2
+
+
+def test_who_awaits_a_change_keeps_no_thread_from_others() -> None:
+    """Each that waited had one of the few threads of the event loop: further watches were told nothing, and who wrote
+    in a thread waited for ever."""
+
+    async def run() -> list[int]:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+        store = _store([(0, 1), (1, 2)])
+        each = [aiter(store.watch(RINGS)) for _ in range(3)]
+        waiting = [asyncio.ensure_future(anext(changes)) for changes in each]
+        await asyncio.sleep(0.05)
+        await asyncio.to_thread(_insert, store, (2, 0))
+        return [change.version for change in await asyncio.gather(*waiting)]
+
+    found: list[int] = []
+    thread = threading.Thread(target=lambda: found.extend(asyncio.run(run())), daemon=True)
+    thread.start()
+    thread.join(10)
+    assert found == [1, 1, 1]
 
 
 def test_one_stream() -> None:
