@@ -47,13 +47,18 @@ class Watch:
                 raise BindError(f"`{name}` is a number of versions, not {number!r}")
         if pending < 1:
             raise BindError(f"`pending` is a number of versions from 1 on, not {pending}")
-        self.schema = told_schema(standing.columns(snapshot))
+        self._columns = standing.columns(snapshot)
         self._standing = standing
         self._versions = versions
         self._follower = versions.follow(self.version, newest, pending, _closing(standing))
         self._asking = threading.Lock()
         self._thread: threading.Thread | None = None
         self._error: BaseException | None = None
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Of `reader`. Raises BindError where the query has columns that it adds."""
+        return told_schema(self._columns)
 
     def next(self, wait: float | None = 0.0) -> Change | None:
         """The next change, without rows where a version has changed nothing for the query. wait: seconds to wait for a
@@ -133,9 +138,10 @@ class Watch:
         """The changes as one stream, with columns `version` and `diff` before the query's: of all versions that there
         are, or with `wait` of all that come until the watch is closed. Reading raises ExecutionError where a column has
         got another type than it had when the watch began."""
+        schema = self.schema
         changes = iter(self) if wait else self.waiting()
-        batches = (batch for change in changes for batch in _as(change.to_arrow(), self.schema).to_batches())
-        return pa.RecordBatchReader.from_batches(self.schema, batches)
+        batches = (batch for change in changes for batch in _as(change.to_arrow(), schema).to_batches())
+        return pa.RecordBatchReader.from_batches(schema, batches)
 
     def call(self, callback: Callable[[Change], object]) -> None:
         """Calls back with every change that has rows, in a thread of its own. What that raises ends the watch, and is

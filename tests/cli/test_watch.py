@@ -118,6 +118,12 @@ def test_wrong_feeds(cli: Cli, chain: str, tmp_path: Path, feed: str, told: str)
     assert told in err
 
 
+def test_a_column_that_the_stream_has_itself(cli: Cli, chain: str, tmp_path: Path) -> None:
+    feed = _feed(tmp_path, "op,source,target\n+,3,1\n")
+    code, out, err = cli("watch", chain, "MATCH (a)-->(b) RETURN a.id AS version", "--updates", feed)
+    assert (code, out, "a column `version` of its own" in err) == (1, b"", True), err
+
+
 def test_a_wrong_batch_is_told_by_its_lines(cli: Cli, chain: str, tmp_path: Path) -> None:
     feed = _feed(tmp_path, "op,source,target\n+,1,3\n+,1,4\n+,2,4\n+,1,77\n")
     code, _, err = cli("watch", chain, RINGS, "--updates", feed, "--batch", "2")

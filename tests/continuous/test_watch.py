@@ -236,6 +236,22 @@ def test_who_awaits_a_change_keeps_no_thread_from_others() -> None:
     assert found == [1, 1, 1]
 
 
+def test_a_stream_of_columns_that_it_adds_itself() -> None:
+    """That was an error of Arrow's; the tables of a change have such columns."""
+    store = _store([(0, 1)])
+    watch = store.watch("MATCH (a)-[:PAID]->(b) RETURN a.id AS version, b.id AS b")
+    _insert(store, (1, 2))
+    with pytest.raises(BindError, match="a column `version` of its own"):
+        watch.reader()
+    change = watch.next()
+    assert _told(change) == (1, [{"version": 1, "b": 2}], [])
+    assert change is not None
+    with pytest.raises(BindError, match="a column `version` of its own"):
+        change.to_arrow()
+    with pytest.raises(BindError, match="a column `diff` of its own"):
+        store.changes("MATCH (a)-[:PAID]->(b) RETURN a.id AS diff")
+
+
 def test_one_stream() -> None:
     store = _store([(0, 1), (1, 2)])
     watch = store.watch(RINGS)
