@@ -66,6 +66,12 @@ def test_the_shell_writes_where_it_may(folder: str) -> None:
     assert "CREATE, for all rows at once" in screen.out
 
 
+def test_profile_says_what_it_has_changed(folder: str) -> None:
+    screen = Screen(None)
+    assert screen(f":open {folder} --write\n:profile CREATE (:New)") == 0
+    assert "1 node created, 1 label added" in screen.notes
+
+
 def test_the_shell_refuses_to_write_elsewhere(screen: Screen, folder: str) -> None:
     assert screen("CREATE (:Person)") == WRONG
     assert "this one never changes" in screen.notes
