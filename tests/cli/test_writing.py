@@ -72,6 +72,16 @@ def test_profile_says_what_it_has_changed(folder: str) -> None:
     assert "1 node created, 1 label added" in screen.notes
 
 
+def test_a_folder_that_cannot_be_opened_leaves_the_one_before(folder: str, tmp_path: Path) -> None:
+    """It was still there to read, but not to write to."""
+    screen = Screen(None)
+    assert screen(f":open {folder} --write") == 0
+    assert screen(f":open {tmp_path} --write") == USAGE
+    assert screen("CREATE (:New)") == 0
+    assert screen(f":open {folder}/../small.gq --write\nCREATE (:New)") == 0
+    assert gquery.open(folder).query("MATCH (n:New) RETURN count(*)").scalar() == 2
+
+
 def test_the_shell_refuses_to_write_elsewhere(screen: Screen, folder: str) -> None:
     assert screen("CREATE (:Person)") == WRONG
     assert "this one never changes" in screen.notes
