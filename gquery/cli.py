@@ -7,6 +7,7 @@ Data goes to stdout, everything else to stderr. Exit codes: 0 answered, 1 the qu
 from __future__ import annotations
 
 import atexit
+import errno
 import gc
 import logging
 import os
@@ -136,6 +137,8 @@ def _write_rejects(report: LoadReport, path: str) -> None:
 
 def _run(chosen: Namespace) -> int:
     format, text, console = format_of(chosen), query_text(chosen.query), stderr_console()
+    if chosen.output:
+        _make_sure_of(chosen.output)
     result = _asked(chosen, text, console)
     if result.changes is not None:
         console.print(str(result.changes), highlight=False)
@@ -186,6 +189,19 @@ def _print_table(result: Result, path: str | None, console: Console) -> Head:
             target.print(answer(found, found.table.num_rows, target))
             target.file.flush()
     return found
+
+
+def _make_sure_of(path: str) -> None:
+    """Where the answer cannot be written nothing is asked, and nothing changed."""
+    target, reason = Path(path), 0
+    if target.is_dir():
+        reason = errno.EISDIR
+    elif not target.parent.is_dir():
+        reason = errno.ENOENT
+    elif not os.access(target.parent if target.is_file() or not target.exists() else target, os.W_OK):
+        reason = errno.EACCES
+    if reason:
+        raise ExecutionError(f"cannot write {path}: {os.strerror(reason)}")
 
 
 def _put_in_place(path: str) -> AbstractContextManager[BinaryIO]:

@@ -52,6 +52,15 @@ def test_an_error_leaves_the_folder_as_it_was(cli: Cli, folder: str) -> None:
     assert "x" not in gquery.open(folder).query("MATCH (p:Person {id: 1}) RETURN keys(p)").scalar()
 
 
+def test_an_answer_that_cannot_be_written_is_none(cli: Cli, folder: str, tmp_path: Path) -> None:
+    """The graph was changed, and an error told after that."""
+    for target in (tmp_path / "missing" / "answer.csv", tmp_path):
+        query = "CREATE (n:New) RETURN id(n)"
+        code, _, err = cli("run", folder, query, "--write", "-o", target, "--format", "csv")
+        assert (code, err.startswith("Execution error: cannot write")) == (WRONG, True), err
+    assert "New" not in gquery.open(folder).schema.labels
+
+
 def test_the_shell_writes_where_it_may(folder: str) -> None:
     screen = Screen(None)
     assert (
