@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from gquery.errors import ExecutionError, GQueryError
-from gquery.terminal.asking import ask, execute
+from gquery.terminal.asking import ask, execute, said_once
 from gquery.terminal.command_line import format_by_ending, format_of, query_text, read_command_line, settings_of
 from gquery.terminal.graphs import describe_load, loading_options, open_graph, open_store
 from gquery.terminal.messages import (
@@ -246,7 +246,8 @@ def _watch(chosen: Namespace) -> int:
     by_ending = format_by_ending(chosen.output) if chosen.output else None
     format = str(chosen.format or by_ending or "csv")
     store = Store(_graph(chosen, console))
-    standing = store.watch(query_text(chosen.query), dict(chosen.param), emit=chosen.emit)
+    text, parameters = query_text(chosen.query), dict(chosen.param)
+    standing = said_once(lambda: store.watch(text, parameters, emit=chosen.emit), console)
     with (
         _feed(chosen.updates) as lines,
         _opened(chosen.output) if chosen.output else nullcontext(sys.stdout.buffer) as sink,

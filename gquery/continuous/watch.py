@@ -48,6 +48,7 @@ class Watch:
         if pending < 1:
             raise BindError(f"`pending` is a number of versions from 1 on, not {pending}")
         self._columns = standing.columns(snapshot)
+        self.warnings = standing.warnings(snapshot)
         self._standing = standing
         self._versions = versions
         self._follower = versions.follow(self.version, newest, pending, _closing(standing))

@@ -124,6 +124,12 @@ def test_a_column_that_the_stream_has_itself(cli: Cli, chain: str, tmp_path: Pat
     assert (code, out, "a column `version` of its own" in err) == (1, b"", True), err
 
 
+def test_names_that_the_graph_does_not_have(cli: Cli, chain: str, tmp_path: Path) -> None:
+    feed = _feed(tmp_path, "op,source,target\n+,3,1\n")
+    code, _, err = cli("watch", chain, "MATCH (a:Nobody) RETURN a.id", "--no-strict", "--updates", feed)
+    assert (code, err.count("the graph has no label `Nobody`")) == (0, 1), err
+
+
 def test_a_wrong_batch_is_told_by_its_lines(cli: Cli, chain: str, tmp_path: Path) -> None:
     feed = _feed(tmp_path, "op,source,target\n+,1,3\n+,1,4\n+,2,4\n+,1,77\n")
     code, _, err = cli("watch", chain, RINGS, "--updates", feed, "--batch", "2")

@@ -252,6 +252,12 @@ def test_a_stream_of_columns_that_it_adds_itself() -> None:
         store.changes("MATCH (a)-[:PAID]->(b) RETURN a.id AS diff")
 
 
+def test_a_warning_as_of_a_query() -> None:
+    """Of a label that the graph does not have nothing was said."""
+    with pytest.warns(gquery.QueryWarning, match="no label `Nobody`"):
+        _store([(0, 1)]).watch("MATCH (a:Nobody) RETURN a.id AS a", strict=False)
+
+
 def test_one_stream() -> None:
     store = _store([(0, 1), (1, 2)])
     watch = store.watch(RINGS)
