@@ -14,9 +14,11 @@ from weakref import WeakMethod
 import pyarrow as pa
 
 from gquery.continuous.change import Change, told_schema
+from gquery.continuous.netting import common
 from gquery.continuous.standing import Standing
 from gquery.continuous.versions import Step, Versions
 from gquery.errors import BindError, ExecutionError
+from gquery.executor.relational.unions import widened
 from gquery.storage.graph import Snapshot
 
 PENDING = 16  # versions that wait for who is slow before further ones become one change
@@ -135,11 +137,11 @@ class Watch:
         while (change := self.next()) is not None:
             yield change
 
-    def reader(self, wait: bool = False) -> pa.RecordBatchReader:
+    def reader(self, wait: bool = False, schema: pa.Schema | None = None) -> pa.RecordBatchReader:
         """The changes as one stream, with columns `version` and `diff` before the query's: of all versions that there
         are, or with `wait` of all that come until the watch is closed. Reading raises ExecutionError where a column has
-        got another type than it had when the watch began."""
-        schema = self.schema
+        got another type than it had when the watch began, or in a `schema` of the same columns from earlier on."""
+        schema = self.schema if schema is None else schema
         changes = iter(self) if wait else self.waiting()
         batches = (batch for change in changes for batch in _as(change.to_arrow(), schema).to_batches())
         return pa.RecordBatchReader.from_batches(schema, batches)
@@ -194,11 +196,18 @@ def _closing(standing: Standing) -> Callable[[], None]:
 
 
 def _as(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The rows as the stream has them: a version that is followed from may have had fewer types than the newest one."""
+    columns = [_column(values, field) for values, field in zip(rows.columns, schema, strict=True)]
+    return pa.table(columns, schema=schema)
+
+
+def _column(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
+    if values.type != field.type and common(field.type, values.type).equals(field.type):
+        return widened(values, field.type)
     try:
-        return rows.cast(schema)
+        return values.cast(field.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        types = zip(rows.schema, schema, strict=True)
-        name, new, old = next((one.name, one.type, other.type) for one, other in types if one.type != other.type)
         raise ExecutionError(
-            f"`{name}` is {new} now, and was {old} when the stream began", hint="begin another one, or ask for changes"
+            f"`{field.name}` is {values.type} now, and was {field.type} when the stream began",
+            hint="begin another one, or ask for changes",
         ) from None
