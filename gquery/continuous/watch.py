@@ -80,7 +80,13 @@ class Watch:
         return None
 
     def _told(self, step: Step) -> Change:
-        added, removed = self._standing.change(step.between)
+        try:
+            added, removed = self._standing.change(step.between)
+        except RecursionError:
+            raise ExecutionError(
+                "a change needs more of Python's stack than is left here",
+                hint="ask for it where fewer functions have called each other",
+            ) from None
         return Change(step.since, step.version, added, removed)
 
     def _taken(self, step: Step, change: Change) -> Change | None:

@@ -17,7 +17,7 @@ from gquery.continuous.change import Change
 from gquery.continuous.standing import Emit, Standing
 from gquery.continuous.versions import KEPT, Versions
 from gquery.continuous.watch import PENDING, Watch
-from gquery.errors import BindError, ExecutionError, GQueryError, LoadError, QueryWarning
+from gquery.errors import BindError, ExecutionError, GQueryError, LoadError, ParseError, QueryWarning
 from gquery.result import Result
 from gquery.session import Graph
 from gquery.storage.changes.ahead import RoomAhead
@@ -242,6 +242,8 @@ class Store:
                 watch = Watch(standing, self._versions, self._graph.snapshot, self._version, after, pending)
             except GQueryError as error:
                 raise error.with_text(text)  # noqa: B904 - the same error, with its text
+            except RecursionError:
+                raise ParseError("the query is nested too deeply for the stack that Python has left here") from None
             if not self._is_open:
                 watch.close()  # there will be no more versions than are kept
         for warning in watch.warnings:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -256,6 +259,26 @@ def test_a_warning_as_of_a_query() -> None:
     """Of a label that the graph does not have nothing was said."""
     with pytest.warns(gquery.QueryWarning, match="no label `Nobody`"):
         _store([(0, 1)]).watch("MATCH (a:Nobody) RETURN a.id AS a", strict=False)
+
+
+def test_little_of_python_s_stack_is_left() -> None:
+    """A watch and its changes are there or an error of ours, as answers of queries are."""
+
+    def below(frames: int, ask: Callable[[], object]) -> object:
+        return below(frames - 1, ask) if frames else ask()
+
+    store = _store([(0, 1), (1, 2)])
+    nested = f"MATCH (a)-[:PAID]->(b) RETURN {'abs(' * 190}a.id{')' * 190} AS x"
+    for frames in range(500, sys.getrecursionlimit() - 100, 25):
+        watch = store.watch(nested)
+        _insert(store, (2, 0))
+        with contextlib.suppress(gquery.ParseError, gquery.ExecutionError):
+            below(frames, lambda: store.watch(nested).close())
+        change = None
+        with contextlib.suppress(gquery.ExecutionError):
+            change = below(frames, watch.next)
+        assert isinstance(change or watch.next(), Change)
+        watch.close()
 
 
 def test_one_stream() -> None:
