@@ -6,6 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from weakref import WeakSet
 
 from gquery.continuous.between import Between
 from gquery.errors import BindError
@@ -107,7 +108,7 @@ class Versions:
     def __init__(self, newest: Snapshot, kept: int = KEPT) -> None:
         self.newest = newest
         self._steps: deque[Step] = deque(maxlen=kept)
-        self._followers: list[Follower] = []
+        self._followers: WeakSet[Follower] = WeakSet()  # who is forgotten is offered no more
         self._lock = threading.Lock()
 
     def add(self, version: int, old: Snapshot, new: Snapshot, batches: Sequence[Batch]) -> None:
@@ -129,20 +130,19 @@ class Versions:
                     f"there is no way from version {after:,}", hint=f"begin with one from {oldest:,} to {newest:,}"
                 )
             follower = Follower(behind, most, at_end)
-            self._followers.append(follower)
+            self._followers.add(follower)
             return follower
 
     def leave(self, follower: Follower) -> None:
         """Offers it no more."""
         with self._lock:
-            if follower in self._followers:
-                self._followers.remove(follower)
+            self._followers.discard(follower)
         follower.end()
 
     def end(self) -> None:
         """Nobody has to follow any further. Raises what the ends of those who do raise."""
         with self._lock:
-            followers = self._followers.copy()
+            followers = list(self._followers)
         with ExitStack() as ends:
             for follower in followers:
                 ends.callback(follower.end)

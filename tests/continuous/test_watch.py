@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -259,6 +261,17 @@ def test_a_warning_as_of_a_query() -> None:
     """Of a label that the graph does not have nothing was said."""
     with pytest.warns(gquery.QueryWarning, match="no label `Nobody`"):
         _store([(0, 1)]).watch("MATCH (a:Nobody) RETURN a.id AS a", strict=False)
+
+
+def test_versions_are_kept_for_nobody_who_is_gone() -> None:
+    """A watch that was dropped without being closed went on to hold the graphs of all versions that waited for it."""
+    store = _store([(0, 1), (1, 2)])
+    watch = store.watch(RINGS)
+    _insert(store, (2, 0))
+    waiting = weakref.ref(watch._follower)
+    del watch
+    gc.collect()
+    assert waiting() is None
 
 
 def test_little_of_python_s_stack_is_left() -> None:
