@@ -109,6 +109,7 @@ class Versions:
         self.newest = newest
         self._steps: deque[Step] = deque(maxlen=kept)
         self._followers: WeakSet[Follower] = WeakSet()  # who is forgotten is offered no more
+        self._failed: list[Callable[[], None]] = []
         self._lock = threading.Lock()
 
     def add(self, version: int, old: Snapshot, new: Snapshot, batches: Sequence[Batch]) -> None:
@@ -133,16 +134,18 @@ class Versions:
             self._followers.add(follower)
             return follower
 
-    def leave(self, follower: Follower) -> None:
-        """Offers it no more."""
+    def leave(self, follower: Follower, failed: Callable[[], None] | None = None) -> None:
+        """Offers it no more. failed: raises why it leaves, at the end, unless somebody has been told before."""
         with self._lock:
             self._followers.discard(follower)
+            if failed is not None:
+                self._failed.append(failed)
         follower.end()
 
     def end(self) -> None:
-        """Nobody has to follow any further. Raises what the ends of those who do raise."""
+        """Nobody has to follow any further. Raises what the ends of those who do raise, and why others have left."""
         with self._lock:
-            followers = list(self._followers)
-        with ExitStack() as ends:
-            for follower in followers:
-                ends.callback(follower.end)
+            ends, self._failed = [follower.end for follower in self._followers] + self._failed, []
+        with ExitStack() as stack:
+            for end in ends:
+                stack.callback(end)

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from types import TracebackType
 from weakref import WeakMethod
 
@@ -56,7 +57,7 @@ class Watch:
         self._follower = versions.follow(self.version, newest, pending, _closing(standing))
         self._asking = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._error: BaseException | None = None
+        self._raised: list[BaseException] = []  # by a callback, and not told yet
 
     @property
     def schema(self) -> pa.Schema:
@@ -154,7 +155,7 @@ class Watch:
 
     def call(self, callback: Callable[[Change], object]) -> None:
         """Calls back with every change that has rows, in a thread of its own. What that raises ends the watch, and is
-        raised by `close`."""
+        raised by `close`, or that of the store where it comes first."""
         if self._thread is not None:
             raise ExecutionError("the watch calls back already")
         self._thread = threading.Thread(target=self._calling, args=(callback,), name="gquery watch", daemon=True)
@@ -166,8 +167,8 @@ class Watch:
                 if change:
                     callback(change)
         except BaseException as error:  # for whoever closes it
-            self._error = error
-            self._versions.leave(self._follower)
+            self._raised.append(error)
+            self._versions.leave(self._follower, partial(_raise, self._raised))
 
     def close(self) -> None:
         """Ends the watch, once a callback has seen what is waiting. Raises what that has raised, and what has gone
@@ -177,9 +178,7 @@ class Watch:
         finally:
             if self._thread is not None and self._thread is not threading.current_thread():
                 self._thread.join()
-        if self._error is not None:
-            error, self._error = self._error, None
-            raise error
+        _raise(self._raised)
 
     def __enter__(self) -> Watch:
         return self
@@ -188,6 +187,11 @@ class Watch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _raise(errors: list[BaseException]) -> None:
+    if errors:
+        raise errors.pop()
 
 
 def _closing(standing: Standing) -> Callable[[], None]:

@@ -87,7 +87,8 @@ class Store:
 
     def close(self) -> None:
         """Lets others write to the folder, once a compaction that is at work has ended. The store only reads from then
-        on, and what waits for versions waits no longer. Raises what has gone wrong behind a standing query."""
+        on, and what waits for versions waits no longer. Raises what has gone wrong behind a standing query, or in its
+        callback."""
         try:
             if self._versions is not None:
                 self._versions.end()

@@ -181,6 +181,18 @@ def test_what_a_callback_raises() -> None:
         watch.close()
 
 
+def test_what_a_callback_raises_whose_watch_nobody_closes() -> None:
+    """Nobody was told that it was called back no more."""
+    store = _store([(0, 1), (1, 2)])
+    watch = store.watch(RINGS, callback=lambda change: change.missing)
+    _insert(store, (2, 0))
+    watch._thread.join(10)
+    del watch
+    with pytest.raises(AttributeError, match="missing"):
+        store.close()
+    store.close()
+
+
 def test_async() -> None:
     async def run() -> list[int]:
         store = _store([(0, 1), (1, 2)])
