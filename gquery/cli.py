@@ -7,6 +7,7 @@ Data goes to stdout, everything else to stderr. Exit codes: 0 answered, 1 the qu
 from __future__ import annotations
 
 import atexit
+import errno
 import gc
 import logging
 import os
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from gquery.errors import ExecutionError, GQueryError
-from gquery.terminal.asking import ask, execute
+from gquery.terminal.asking import ask, execute, said_once
 from gquery.terminal.command_line import format_by_ending, format_of, query_text, read_command_line, settings_of
 from gquery.terminal.graphs import describe_load, loading_options, open_graph, open_store
 from gquery.terminal.messages import (
@@ -136,6 +137,8 @@ def _write_rejects(report: LoadReport, path: str) -> None:
 
 def _run(chosen: Namespace) -> int:
     format, text, console = format_of(chosen), query_text(chosen.query), stderr_console()
+    if chosen.output:
+        _make_sure_of(chosen.output)
     result = _asked(chosen, text, console)
     if result.changes is not None:
         console.print(str(result.changes), highlight=False)
@@ -188,6 +191,19 @@ def _print_table(result: Result, path: str | None, console: Console) -> Head:
     return found
 
 
+def _make_sure_of(path: str) -> None:
+    """Where the answer cannot be written nothing is asked, and nothing changed."""
+    target, reason = Path(path), 0
+    if target.is_dir():
+        reason = errno.EISDIR
+    elif not target.parent.is_dir():
+        reason = errno.ENOENT
+    elif not os.access(target.parent if target.is_file() or not target.exists() else target, os.W_OK):
+        reason = errno.EACCES
+    if reason:
+        raise ExecutionError(f"cannot write {path}: {os.strerror(reason)}")
+
+
 def _put_in_place(path: str) -> AbstractContextManager[BinaryIO]:
     """A file that takes the place of the one before when it is whole; a pipe or a device is written to as it is."""
     from gquery.values.formats import new_file
@@ -222,25 +238,35 @@ def _profile(chosen: Namespace) -> int:
 def _watch(chosen: Namespace) -> int:
     from gquery.store import Store
     from gquery.store.feed import fed
-    from gquery.values.formats import flushing, stream_format
+    from gquery.values.formats import file_format, flushing, stream_format
 
+    if chosen.query == chosen.updates == "-":
+        raise UsageError("the query and the updates cannot both be read from standard input")
     console = stderr_console()
-    format = str(chosen.format or (chosen.output and format_by_ending(chosen.output)) or "csv")
+    by_ending = format_by_ending(chosen.output) if chosen.output else None
+    format = str(chosen.format or by_ending or "csv")
     store = Store(_graph(chosen, console))
-    standing = store.watch(query_text(chosen.query), dict(chosen.param), emit=chosen.emit)
+    text, parameters = query_text(chosen.query), dict(chosen.param)
+    standing = said_once(lambda: store.watch(text, parameters, emit=chosen.emit), console)
     with (
         _feed(chosen.updates) as lines,
         _opened(chosen.output) if chosen.output else nullcontext(sys.stdout.buffer) as sink,
     ):
-        changes = fed(store, standing, lines, chosen.updates, chosen.batch)
-        rows = stream_format(sink, format).write(flushing(changes, sink), standing.schema, sink)
+        name = "standard input" if chosen.updates == "-" else chosen.updates
+        changes = fed(store, standing, lines, name, chosen.batch)
+        written = file_format(chosen.output)[1] if format == by_ending else stream_format(sink, format)
+        rows = written.write(flushing(changes, sink), standing.schema, sink)
     console.print(f"{counted(rows, 'row')} of {counted(standing.version, 'version')}")
     return ANSWERED
 
 
 def _feed(path: str) -> AbstractContextManager[TextIO]:
+    if path == "-":
+        if isinstance(sys.stdin, TextIOWrapper):  # read as a file is, whatever the terminal's encoding
+            sys.stdin.reconfigure(encoding="utf-8-sig", errors="strict", newline="")
+        return nullcontext(sys.stdin)
     try:
-        return nullcontext(sys.stdin) if path == "-" else open(path, encoding="utf-8-sig", newline="")
+        return open(path, encoding="utf-8-sig", newline="")
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
 

@@ -71,19 +71,19 @@ def alike(one: pa.Table, other: pa.Table) -> tuple[pa.Table, pa.Table]:
     """Both with columns of the same types: a property may have got another, and elements may have properties more."""
     if one.schema.equals(other.schema):
         return one, other
-    types = [_common(mine.type, theirs.type) for mine, theirs in zip(one.schema, other.schema, strict=True)]
+    types = [common(mine.type, theirs.type) for mine, theirs in zip(one.schema, other.schema, strict=True)]
     return tuple(
         pa.table([widened(values, type_) for values, type_ in zip(table.columns, types, strict=True)], one.column_names)
         for table in (one, other)
     )
 
 
-def _common(one: pa.DataType, other: pa.DataType) -> pa.DataType:
+def common(one: pa.DataType, other: pa.DataType) -> pa.DataType:
     """The type of values of both: a union of all that there are, where Arrow knows none."""
     if one.equals(other):
         return one
     if pa.types.is_list(one) and pa.types.is_list(other):
-        return pa.list_(_common(one.value_type, other.value_type))
+        return pa.list_(common(one.value_type, other.value_type))
     if pa.types.is_struct(one) and pa.types.is_struct(other):
         return _common_fields(one, other)
     if not (pa.types.is_union(one) or pa.types.is_union(other)):
@@ -97,7 +97,7 @@ def _common_fields(one: pa.StructType, other: pa.StructType) -> pa.DataType:
     """Of elements and maps that have fields of both."""
     types: dict[str, pa.DataType] = {field.name: field.type for field in one}
     for field in other:
-        types[field.name] = _common(types[field.name], field.type) if field.name in types else field.type
+        types[field.name] = common(types[field.name], field.type) if field.name in types else field.type
     return pa.struct(list(types.items()))
 
 

@@ -107,6 +107,11 @@ class Standing:
             return _number(0).schema
         return self._answering.chain(bound.query, snapshot, Control()).schema
 
+    def warnings(self, snapshot: Snapshot) -> tuple[str, ...]:
+        """What has to be said of the query, though it can be answered."""
+        query = self._bound_on(snapshot, schema_key(snapshot)).query
+        return tuple(notice.rendered(self.text) for notice in query.notices)
+
     def explain(self, snapshot: Snapshot) -> str:
         """What is done for a change of a graph like this, and why, with the plan of it."""
         bound = self._bound_on(snapshot, schema_key(snapshot))

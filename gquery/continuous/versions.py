@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from weakref import WeakSet
 
 from gquery.continuous.between import Between
 from gquery.errors import BindError
@@ -41,6 +42,7 @@ class Follower:
         self._most = max(2, most)
         self._at_end = at_end
         self._changed = threading.Condition(lasting_lock())
+        self._listeners: list[Callable[[], None]] = []
         self._ended = False
 
     def offer(self, step: Step) -> None:
@@ -51,18 +53,39 @@ class Follower:
                 self._steps[-1] = joined
             else:
                 self._steps.append(step)
-            self._changed.notify_all()
+            self._tell()
 
-    def first(self, timeout: float | None, is_over: Callable[[], bool] = lambda: False) -> Step | None:
+    def first(self, timeout: float | None) -> Step | None:
         """The first step, which stays until it is `taken`. Waits for one, `timeout` seconds at most; None where there
-        is none then, or will be none. is_over: whether nobody waits any more, asked at each `wake`."""
+        is none then, or will be none."""
         with self._changed:
-            self._changed.wait_for(lambda: self._steps or self._ended or is_over(), timeout)
+            self._changed.wait_for(lambda: self._steps or self._ended, timeout)
             return self._steps[0] if self._steps else None
 
-    def wake(self) -> None:
+    @property
+    def is_over(self) -> bool:
+        """Whether there is no step, and will be none."""
         with self._changed:
-            self._changed.notify_all()
+            return self._ended and not self._steps
+
+    @contextmanager
+    def telling(self, listener: Callable[[], None]) -> Iterator[None]:
+        """For who does not wait in a thread: calls back whenever there may be a step or will be none, at once too. What
+        is called must not wait."""
+        with self._changed:
+            self._listeners.append(listener)
+            if self._steps or self._ended:
+                listener()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._listeners.remove(listener)
+
+    def _tell(self) -> None:
+        self._changed.notify_all()
+        for listener in self._listeners:
+            listener()
 
     def taken(self, step: Step) -> bool:
         """Whether the step was still the first one, which it is no more."""
@@ -76,7 +99,7 @@ class Follower:
         """There are no more steps but those that are there. Raises what the call at the end does."""
         with self._changed:
             self._ended = True
-            self._changed.notify_all()
+            self._tell()
         self._at_end()
 
 
@@ -86,7 +109,8 @@ class Versions:
     def __init__(self, newest: Snapshot, kept: int = KEPT) -> None:
         self.newest = newest
         self._steps: deque[Step] = deque(maxlen=kept)
-        self._followers: list[Follower] = []
+        self._followers: WeakSet[Follower] = WeakSet()  # who is forgotten is offered no more
+        self._failed: list[Callable[[], None]] = []
         self._lock = lasting_lock()
 
     def add(self, version: int, old: Snapshot, new: Snapshot, batches: Sequence[Batch]) -> None:
@@ -108,20 +132,21 @@ class Versions:
                     f"there is no way from version {after:,}", hint=f"begin with one from {oldest:,} to {newest:,}"
                 )
             follower = Follower(behind, most, at_end)
-            self._followers.append(follower)
+            self._followers.add(follower)
             return follower
 
-    def leave(self, follower: Follower) -> None:
-        """Offers it no more."""
+    def leave(self, follower: Follower, failed: Callable[[], None] | None = None) -> None:
+        """Offers it no more. failed: raises why it leaves, at the end, unless somebody has been told before."""
         with self._lock:
-            if follower in self._followers:
-                self._followers.remove(follower)
+            self._followers.discard(follower)
+            if failed is not None:
+                self._failed.append(failed)
         follower.end()
 
     def end(self) -> None:
-        """Nobody has to follow any further. Raises what the ends of those who do raise."""
+        """Nobody has to follow any further. Raises what the ends of those who do raise, and why others have left."""
         with self._lock:
-            followers = self._followers.copy()
-        with ExitStack() as ends:
-            for follower in followers:
-                ends.callback(follower.end)
+            ends, self._failed = [follower.end for follower in self._followers] + self._failed, []
+        with ExitStack() as stack:
+            for end in ends:
+                stack.callback(end)

@@ -7,15 +7,19 @@ import numbers
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from types import TracebackType
 from weakref import WeakMethod
 
 import pyarrow as pa
 
 from gquery.continuous.change import Change, told_schema
+from gquery.continuous.netting import common
 from gquery.continuous.standing import Standing
 from gquery.continuous.versions import Step, Versions
 from gquery.errors import BindError, ExecutionError
+from gquery.executor.relational.unions import widened
 from gquery.lasting.locks import lasting_lock
 from gquery.storage.graph import Snapshot
 
@@ -47,13 +51,19 @@ class Watch:
                 raise BindError(f"`{name}` is a number of versions, not {number!r}")
         if pending < 1:
             raise BindError(f"`pending` is a number of versions from 1 on, not {pending}")
-        self.schema = told_schema(standing.columns(snapshot))
+        self._columns = standing.columns(snapshot)
+        self.warnings = standing.warnings(snapshot)
         self._standing = standing
         self._versions = versions
         self._follower = versions.follow(self.version, newest, pending, _closing(standing))
         self._asking = lasting_lock()
         self._thread: threading.Thread | None = None
-        self._error: BaseException | None = None
+        self._raised: list[BaseException] = []  # by a callback, and not told yet
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Of `reader`. Raises BindError where the query has columns that it adds."""
+        return told_schema(self._columns)
 
     def next(self, wait: float | None = 0.0) -> Change | None:
         """The next change, without rows where a version has changed nothing for the query. wait: seconds to wait for a
@@ -72,7 +82,13 @@ class Watch:
         return None
 
     def _told(self, step: Step) -> Change:
-        added, removed = self._standing.change(step.between)
+        try:
+            added, removed = self._standing.change(step.between)
+        except RecursionError:
+            raise ExecutionError(
+                "a change needs more of Python's stack than is left here",
+                hint="ask for it where fewer functions have called each other",
+            ) from None
         return Change(step.since, step.version, added, removed)
 
     def _taken(self, step: Step, change: Change) -> Change | None:
@@ -98,40 +114,49 @@ class Watch:
                 yield change
 
     async def _awaited(self) -> tuple[Step, Change] | None:
-        """The next change, as soon as there is one. It is not taken yet: who is cancelled meanwhile has not got it."""
-        is_over = threading.Event()
+        """The next change, as soon as there is one. It is not taken yet: who is cancelled meanwhile has not got it.
 
-        def ask() -> tuple[Step, Change] | None:
-            while self._follower.first(None, is_over.is_set) is not None:
-                with self._asking:
-                    step = self._follower.first(0.0)
-                    if step is not None:
-                        return step, self._told(step)
-            return None
+        A thread is borrowed for the work alone: the event loop has few, which all that waits would keep from others.
+        """
+        while not self._follower.is_over:
+            await self._step_there()
+            if (found := await asyncio.to_thread(self._first_told)) is not None:
+                return found
+        return None
 
-        try:
-            return await asyncio.to_thread(ask)
-        except asyncio.CancelledError:
-            is_over.set()
-            self._follower.wake()  # the event loop does not end before its threads
-            raise
+    async def _step_there(self) -> None:
+        """Until there is a step, or will be none."""
+        loop, is_there = asyncio.get_running_loop(), asyncio.Event()
+
+        def tell() -> None:
+            with suppress(RuntimeError):  # the loop has ended before its tasks
+                loop.call_soon_threadsafe(is_there.set)
+
+        with self._follower.telling(tell):
+            await is_there.wait()
+
+    def _first_told(self) -> tuple[Step, Change] | None:
+        with self._asking:
+            step = self._follower.first(0.0)
+            return None if step is None else (step, self._told(step))
 
     def waiting(self) -> Iterator[Change]:
         """The changes of all versions that there are."""
         while (change := self.next()) is not None:
             yield change
 
-    def reader(self, wait: bool = False) -> pa.RecordBatchReader:
+    def reader(self, wait: bool = False, schema: pa.Schema | None = None) -> pa.RecordBatchReader:
         """The changes as one stream, with columns `version` and `diff` before the query's: of all versions that there
         are, or with `wait` of all that come until the watch is closed. Reading raises ExecutionError where a column has
-        got another type than it had when the watch began."""
+        got another type than it had when the watch began, or in a `schema` of the same columns from earlier on."""
+        schema = self.schema if schema is None else schema
         changes = iter(self) if wait else self.waiting()
-        batches = (batch for change in changes for batch in _as(change.to_arrow(), self.schema).to_batches())
-        return pa.RecordBatchReader.from_batches(self.schema, batches)
+        batches = (batch for change in changes for batch in _as(change.to_arrow(), schema).to_batches())
+        return pa.RecordBatchReader.from_batches(schema, batches)
 
     def call(self, callback: Callable[[Change], object]) -> None:
         """Calls back with every change that has rows, in a thread of its own. What that raises ends the watch, and is
-        raised by `close`."""
+        raised by `close`, or that of the store where it comes first."""
         if self._thread is not None:
             raise ExecutionError("the watch calls back already")
         self._thread = threading.Thread(target=self._calling, args=(callback,), name="gquery watch", daemon=True)
@@ -143,8 +168,8 @@ class Watch:
                 if change:
                     callback(change)
         except BaseException as error:  # for whoever closes it
-            self._error = error
-            self._versions.leave(self._follower)
+            self._raised.append(error)
+            self._versions.leave(self._follower, partial(_raise, self._raised))
 
     def close(self) -> None:
         """Ends the watch, once a callback has seen what is waiting. Raises what that has raised, and what has gone
@@ -154,9 +179,7 @@ class Watch:
         finally:
             if self._thread is not None and self._thread is not threading.current_thread():
                 self._thread.join()
-        if self._error is not None:
-            error, self._error = self._error, None
-            raise error
+        _raise(self._raised)
 
     def __enter__(self) -> Watch:
         return self
@@ -165,6 +188,11 @@ class Watch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _raise(errors: list[BaseException]) -> None:
+    if errors:
+        raise errors.pop()
 
 
 def _closing(standing: Standing) -> Callable[[], None]:
@@ -179,11 +207,18 @@ def _closing(standing: Standing) -> Callable[[], None]:
 
 
 def _as(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The rows as the stream has them: a version that is followed from may have had fewer types than the newest one."""
+    columns = [_column(values, field) for values, field in zip(rows.columns, schema, strict=True)]
+    return pa.table(columns, schema=schema)
+
+
+def _column(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
+    if values.type != field.type and common(field.type, values.type).equals(field.type):
+        return widened(values, field.type)
     try:
-        return rows.cast(schema)
+        return values.cast(field.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        types = zip(rows.schema, schema, strict=True)
-        name, new, old = next((one.name, one.type, other.type) for one, other in types if one.type != other.type)
         raise ExecutionError(
-            f"`{name}` is {new} now, and was {old} when the stream began", hint="begin another one, or ask for changes"
+            f"`{field.name}` is {values.type} now, and was {field.type} when the stream began",
+            hint="begin another one, or ask for changes",
         ) from None

@@ -45,7 +45,7 @@ class ChangesAfter:
     def reader(self) -> pa.RecordBatchReader:
         """`version`, `diff` and the columns of the query."""
         self._watch = self._begin(self._after)
-        return self._watch.reader()
+        return self._watch.reader(schema=self.schema)
 
     def cancel(self) -> None:
         """Ends with the change that is being worked out."""

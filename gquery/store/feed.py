@@ -3,7 +3,7 @@
 The header names `op`, which is `+` or `-`, `source` and `target` (or `u` and `v`), the users' ids. It may name `type`,
 which a graph with edges of one type needs not, `source_label` and `target_label`; all other columns are properties, of
 the type that they have in the graph. An empty field is a property that the edge does not have; what deletes an edge may
-name properties to tell it from others.
+name properties to tell it from others, and an empty field of it tells nothing.
 """
 
 from __future__ import annotations
@@ -29,13 +29,50 @@ Tables = Mapping[Key, pa.Table]
 
 @record(frozen=True, slots=True)
 class Update:
-    """line: of the feed. key: source label, type, target label. values: of the other columns, as texts."""
+    """line: of the feed. key: source label, type, target label. values: of the other columns, as they are written.
+    types: what these are read as."""
 
     line: int
     inserts: bool
     key: Key
     ends: tuple[str, str]
     values: Mapping[str, str]
+    types: Mapping[str, pa.DataType]
+
+    @property
+    def between(self) -> tuple[str, frozenset[str]]:
+        """What it has in common with others that may speak of the same edge."""
+        return self.key[1], frozenset(self.ends)
+
+
+class _Together:
+    """Updates that are applied at once, by one table for each key of those that insert, and of those that delete."""
+
+    def __init__(self) -> None:
+        self.updates: list[Update] = []
+        self._inserted: set[tuple[str, frozenset[str]]] = set()
+        self._texts: dict[tuple[bool, Key], dict[str, bool]] = {}
+
+    def takes(self, update: Update) -> bool:
+        """Not what deletes what has been inserted here, nor texts in a column of numbers; what deletes names the same
+        columns as others: in a table an empty field is a property that is not there."""
+        if not update.inserts and update.between in self._inserted:
+            return False
+        columns = self._texts.get((update.inserts, update.key))
+        if columns is None:
+            return True
+        alike = all(columns.get(name, is_text) == is_text for name, is_text in _texts(update).items())
+        return alike and (update.inserts or columns.keys() == update.values.keys())
+
+    def add(self, update: Update) -> None:
+        self.updates.append(update)
+        if update.inserts:
+            self._inserted.add(update.between)
+        self._texts.setdefault((update.inserts, update.key), {}).update(_texts(update))
+
+
+def _texts(update: Update) -> dict[str, bool]:
+    return {name: pa.types.is_string(each) for name, each in update.types.items()}
 
 
 def read_updates(lines: Iterable[str], name: str, schema: Schema) -> Iterator[Update]:
@@ -48,6 +85,10 @@ def read_updates(lines: Iterable[str], name: str, schema: Schema) -> Iterator[Up
         again = next((column for column in header if header.count(column) > 1), None)
         if again is not None:
             raise LoadError(f"{name}: there are two columns `{again}`")
+        if target == "v" and "target" in header:
+            raise LoadError(
+                f"{name}: `target` is a column beside `u`", hint="the ends are source and target, or u and v"
+            )
         if missing:
             hint = did_you_mean(missing[0], header) or "the header names op, source and target"
             raise LoadError(f"{name}: there is no column `{missing[0]}`", hint=hint)
@@ -63,12 +104,15 @@ def read_updates(lines: Iterable[str], name: str, schema: Schema) -> Iterator[Up
                 raise LoadError(f"{place}: there is no type", hint=f"the graph has {', '.join(types) or 'none'}")
             key = row.get("source_label") or "", type_, row.get("target_label") or ""
             values = {column: text for column, text in row.items() if column not in (*_NAMED, source, target) and text}
+            read = {}
             for column, text in values.items():
-                if _read([text], types_of := _types(schema, type_, column)) is None:
+                value = _read([text], types_of := _types(schema, type_, column))
+                if value is None:
                     raise LoadError(f"{place}: `{text}` cannot be a value of `{column}`, of type {types_of[0]}")
-            yield Update(rows.line_num, row["op"] == "+", key, (row[source], row[target]), values)
+                read[column] = value.type
+            yield Update(rows.line_num, row["op"] == "+", key, (row[source], row[target]), values, read)
     except csv.Error as error:
-        raise LoadError(f"{name}, line {rows.line_num}: {error}") from None
+        raise LoadError(f"{name}, line {rows.reader.line_num}: {error}") from None
     except UnicodeDecodeError as error:
         raise LoadError(f"{name}: the text is not UTF-8 ({error.reason})") from None
 
@@ -92,21 +136,18 @@ def _lines(updates: Sequence[Update]) -> str:
 
 
 def batches(updates: Iterable[Update], size: int) -> Iterator[Sequence[Update]]:
-    """So many updates at a time; fewer where one deletes what has been inserted just before."""
-    pending: list[Update] = []
+    """So many updates at a time; fewer where one cannot be applied together with those before."""
+    pending = _Together()
     for update in updates:
-        again = not update.inserts and any(each.inserts and _may_be(each, update) for each in pending)
-        if again or len(pending) == size:
-            yield pending
-            pending = []
-        pending.append(update)
-    if pending:
-        yield pending
-
-
-def _may_be(one: Update, other: Update) -> bool:
-    """Whether two updates may speak of one edge."""
-    return one.key[1] == other.key[1] and one.ends in (other.ends, other.ends[::-1])
+        if not pending.takes(update):
+            yield pending.updates
+            pending = _Together()
+        pending.add(update)
+        if len(pending.updates) == size:  # before the next one is waited for, or found to be wrong
+            yield pending.updates
+            pending = _Together()
+    if pending.updates:
+        yield pending.updates
 
 
 def _tables(updates: Sequence[Update], schema: Schema) -> tuple[Tables, Tables]:
@@ -135,6 +176,8 @@ def _types(schema: Schema, type_: str, name: str) -> Sequence[pa.DataType]:
     known = [each.value_type if pa.types.is_dictionary(each) else each for each in known]
     if known and all(map(pa.types.is_floating, known)):
         return (pa.float64(),)
+    if known and all(map(pa.types.is_integer, known)):
+        return (pa.int64(),)
     if all(pa.types.is_integer(each) or pa.types.is_floating(each) for each in known):
         return _NUMBERS if known else (*_NUMBERS, pa.string())
     return known if len(known) == 1 else (*_NUMBERS, pa.string())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from gquery.continuous.change import Change
 from gquery.continuous.standing import Emit, Standing
 from gquery.continuous.versions import KEPT, Versions
 from gquery.continuous.watch import PENDING, Watch
-from gquery.errors import BindError, ExecutionError, GQueryError, LoadError
+from gquery.errors import BindError, ExecutionError, GQueryError, LoadError, ParseError, QueryWarning
 from gquery.lasting.locks import lasting_lock
 from gquery.result import Result
 from gquery.session import Graph
@@ -94,7 +95,8 @@ class Store:
 
     def close(self) -> None:
         """Lets others write to the folder, once a compaction that is at work has ended. The store only reads from then
-        on, and what waits for versions waits no longer. Raises what has gone wrong behind a standing query."""
+        on, and what waits for versions waits no longer. Raises what has gone wrong behind a standing query, or in its
+        callback."""
         try:
             if self._versions is not None:
                 self._versions.end()
@@ -236,7 +238,8 @@ class Store:
         are. after: the version to go on from, the newest where it is None; the last ones since the store was first
         watched are kept. pending: versions that wait for who is slow; of more the last ones are one change. callback:
         called with every change that has rows, in a thread of its own. settings: as of a query, such as mode, timeout
-        and strict. Raises what `Graph.query` raises, and BindError for a version that is not kept.
+        and strict. Raises what `Graph.query` raises, and BindError for a version that is not kept. Warns (QueryWarning)
+        as a query does.
         """
         if callback is not None and not callable(callback):
             raise BindError(f"`callback` is a function of a change, not {callback!r}")
@@ -250,8 +253,12 @@ class Store:
                 watch = Watch(standing, self._versions, self._graph.snapshot, self._version, after, pending)
             except GQueryError as error:
                 raise error.with_text(text)  # noqa: B904 - the same error, with its text
+            except RecursionError:
+                raise ParseError("the query is nested too deeply for the stack that Python has left here") from None
             if not self._is_open:
                 watch.close()  # there will be no more versions than are kept
+        for warning in watch.warnings:
+            warnings.warn(warning, QueryWarning, stacklevel=2)
         if callback is not None:
             watch.call(callback)
         return watch

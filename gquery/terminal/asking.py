@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from gquery.errors import QueryWarning
 from gquery.terminal.messages import styled
@@ -17,19 +17,30 @@ if TYPE_CHECKING:
     from gquery.store import Store
 
 
+class Warned(Protocol):
+    """A result, or a watch."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]: ...
+
+
+Asked = TypeVar("Asked", bound=Warned)
+
+
 def ask(graph: Graph, text: str, parameters: Mapping[str, object], notes: Console) -> Result:
     """The result of a query; its warnings are printed to `notes`, in place of Python's own."""
-    return _said_once(lambda: graph.query(text, parameters), notes)
+    return said_once(lambda: graph.query(text, parameters), notes)
 
 
 def execute(
     store: Store, text: str, parameters: Mapping[str, object], settings: Mapping[str, Any], notes: Console
 ) -> Result:
     """The result of a statement, which may only read; its warnings are printed to `notes`."""
-    return _said_once(lambda: store.execute(text, parameters, **settings), notes)
+    return said_once(lambda: store.execute(text, parameters, **settings), notes)
 
 
-def _said_once(run: Callable[[], Result], notes: Console) -> Result:
+def said_once(run: Callable[[], Asked], notes: Console) -> Asked:
+    """What `run` gives; its warnings are printed to `notes`, in place of Python's own."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", QueryWarning)
         result = run()

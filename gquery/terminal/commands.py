@@ -120,6 +120,8 @@ def _profile(shell: Shell, query: str) -> None:
         result = shell.ask(f"PROFILE {query or _last_text(shell)}")
     found = watch(result, lambda: head(result), shell.notes)
     shell.console.print(answer(found, found.table.num_rows, shell.console))
+    if result.changes is not None:
+        shell.notes.print(str(result.changes), highlight=False)
 
 
 def _mode(shell: Shell, mode: str) -> None:

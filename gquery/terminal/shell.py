@@ -57,6 +57,7 @@ class Shell:
         self.timing = True
         self.graph: Graph | None = None
         self.store: Store | None = None
+        self.folder: Path | None = None  # of the store
         self.name = ""
         self.last: Result | None = None
         self.last_text = ""
@@ -143,16 +144,18 @@ class Shell:
 
     def open_to_write(self, path: str) -> None:
         """Opens a saved graph, which statements may change, in place of the present one."""
-        self.close()
+        folder = Path(path).resolve()
+        if folder == self.folder:
+            self.close()  # it has one writer
         store = open_store(path)
         self.use(store.graph, Path(path).name or path)
-        self.store = store
+        self.store, self.folder = store, folder
 
     def close(self) -> None:
         """Lets others write to the graph."""
         if self.store is not None:
             self.store.close()
-            self.store = None
+            self.store = self.folder = None
 
     def use(self, graph: Graph, name: str) -> None:
         """Takes a graph; what was asked of the old one is forgotten."""

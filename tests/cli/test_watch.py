@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
+from pyarrow import feather
 
 import gquery
 
@@ -47,6 +49,31 @@ def test_counts_in_batches(cli: Cli, chain: str, tmp_path: Path) -> None:
     assert found == {(1, 1): 6, (1, -1): 0, (2, 1): 3, (2, -1): 3}
 
 
+def test_an_update_is_told_before_the_next_one_comes(cli: Cli, chain: str, tmp_path: Path) -> None:
+    """It waited for the line behind it, and was lost where that one was wrong."""
+    feed = _feed(tmp_path, "op,source,target\n+,3,1\n*,4,1\n")
+    code, out, err = cli("watch", chain, RINGS, "--updates", feed)
+    assert (code, len(out.splitlines())) == (1, 4), err
+    assert "line 3: op is" in err
+
+
+@pytest.mark.parametrize(
+    "feed",
+    [
+        "op,source,target,since\n-,1,2,\n-,2,3,1999\n",
+        "op,source,target,note\n+,1,3,12\n+,1,4,abc\n-,1,3,12\n",
+    ],
+)
+def test_what_a_line_says_is_the_same_in_any_batch(cli: Cli, chain: str, tmp_path: Path, feed: str) -> None:
+    """An empty field was a property that must not be there, and a number a text, where another line had a value."""
+    query, found = "MATCH (a)-->(b) RETURN a.id AS a, b.id AS b", []
+    for size in ("1", "9"):
+        code, out, err = cli("watch", chain, query, "--updates", _feed(tmp_path, feed), "--batch", size)
+        assert code == 0, err
+        found.append(sorted(line.split(b",", 1)[1] for line in out.splitlines()))
+    assert found[0] == found[1]
+
+
 def test_to_a_file(cli: Cli, chain: str, tmp_path: Path) -> None:
     feed = _feed(tmp_path, "op,source,target,since\n+,3,1,2020\n")
     target = tmp_path / "changes.csv"
@@ -54,6 +81,15 @@ def test_to_a_file(cli: Cli, chain: str, tmp_path: Path) -> None:
     code, out, _ = cli("watch", chain, query, "--updates", feed, "-o", str(target))
     assert (code, out) == (0, b"")
     assert target.read_text().splitlines()[1:] == ["1,1,2020"]
+
+
+@pytest.mark.parametrize("ending", ["arrow", "feather"])
+def test_to_an_arrow_file(cli: Cli, chain: str, tmp_path: Path, ending: str) -> None:
+    """As `run` writes it: it was a stream."""
+    target = tmp_path / f"changes.{ending}"
+    code, _, err = cli("watch", chain, RINGS, "--updates", _feed(tmp_path, "op,u,v\n+,3,1\n"), "-o", target)
+    assert code == 0, err
+    assert feather.read_table(target)["a"].to_pylist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +103,12 @@ def test_to_a_file(cli: Cli, chain: str, tmp_path: Path) -> None:
         ("op,source,target\n+,1,77\n", "no vertex has this id"),
         ("op,source,target\n+,1,77\n", "'77'"),
         ("op,source,target,source\n+,1,2,3\n", "there are two columns `source`"),
+        ("op,u,v,target\n+,1,2,3\n", "`target` is a column beside `u`"),
+        ('op,source,target\n+,1,3\n+,1,"4"x\n', "line 3: ',' expected after"),
+        ('op,source,target\n+,1,"4\n', "line 2: unexpected end of data"),
         ("op,source,target,since\n+,1,2,lately\n", "line 2: `lately` cannot be a value of `since`"),
+        ("op,source,target,since\n+,1,3,2001.5\n", "line 2: `2001.5` cannot be a value of `since`, of type int64"),
+        ("op,source,target,since\n+,1,3,99999999999999999999\n", "line 2: `99999999999999999999` cannot be a value"),
         ("op,source,target\n-,1,4\n", "1"),
     ],
 )
@@ -75,6 +116,18 @@ def test_wrong_feeds(cli: Cli, chain: str, tmp_path: Path, feed: str, told: str)
     code, _, err = cli("watch", chain, RINGS, "--updates", _feed(tmp_path, feed))
     assert code == 1
     assert told in err
+
+
+def test_a_column_that_the_stream_has_itself(cli: Cli, chain: str, tmp_path: Path) -> None:
+    feed = _feed(tmp_path, "op,source,target\n+,3,1\n")
+    code, out, err = cli("watch", chain, "MATCH (a)-->(b) RETURN a.id AS version", "--updates", feed)
+    assert (code, out, "a column `version` of its own" in err) == (1, b"", True), err
+
+
+def test_names_that_the_graph_does_not_have(cli: Cli, chain: str, tmp_path: Path) -> None:
+    feed = _feed(tmp_path, "op,source,target\n+,3,1\n")
+    code, _, err = cli("watch", chain, "MATCH (a:Nobody) RETURN a.id", "--no-strict", "--updates", feed)
+    assert (code, err.count("the graph has no label `Nobody`")) == (0, 1), err
 
 
 def test_a_wrong_batch_is_told_by_its_lines(cli: Cli, chain: str, tmp_path: Path) -> None:
@@ -121,6 +174,30 @@ def test_a_feed_that_is_no_text(cli: Cli, chain: str, tmp_path: Path) -> None:
     (tmp_path / "feed.csv").write_bytes(b"op,source,target\n+,\xff,1\n")
     code, _, err = cli("watch", chain, RINGS, "--updates", str(tmp_path / "feed.csv"))
     assert (code, "not UTF-8" in err) == (1, True)
+
+
+def _from_stdin(monkeypatch: pytest.MonkeyPatch, feed: bytes) -> None:
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(feed), "utf-8", errors="surrogateescape"))
+
+
+def test_from_standard_input(cli: Cli, chain: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As from a file: the mark at the beginning of a text that comes from Windows was part of a column's name."""
+    _from_stdin(monkeypatch, b"\xef\xbb\xbfop,source,target\r\n+,3,1\r\n*,3,1\r\n")
+    code, out, err = cli("watch", chain, RINGS, "--updates", "-")
+    assert (code, len(out.splitlines())) == (1, 4), err
+    assert "standard input, line 3: op is" in err
+
+
+def test_standard_input_that_is_no_text(cli: Cli, chain: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _from_stdin(monkeypatch, b"op,source,target,note\n+,3,1,\xe9\n")
+    code, _, err = cli("watch", chain, RINGS, "--updates", "-")
+    assert (code, "standard input: the text is not UTF-8" in err) == (1, True), err
+
+
+def test_query_and_feed_from_standard_input(cli: Cli, chain: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _from_stdin(monkeypatch, b"op,source,target\n+,3,1\n")
+    code, _, err = cli("watch", chain, "-", "--updates", "-")
+    assert (code, "cannot both be read" in err) == (2, True), err
 
 
 def test_no_feed(cli: Cli, chain: str) -> None:

@@ -52,6 +52,15 @@ def test_an_error_leaves_the_folder_as_it_was(cli: Cli, folder: str) -> None:
     assert "x" not in gquery.open(folder).query("MATCH (p:Person {id: 1}) RETURN keys(p)").scalar()
 
 
+def test_an_answer_that_cannot_be_written_is_none(cli: Cli, folder: str, tmp_path: Path) -> None:
+    """The graph was changed, and an error told after that."""
+    for target in (tmp_path / "missing" / "answer.csv", tmp_path):
+        query = "CREATE (n:New) RETURN id(n)"
+        code, _, err = cli("run", folder, query, "--write", "-o", target, "--format", "csv")
+        assert (code, err.startswith("Execution error: cannot write")) == (WRONG, True), err
+    assert "New" not in gquery.open(folder).schema.labels
+
+
 def test_the_shell_writes_where_it_may(folder: str) -> None:
     screen = Screen(None)
     assert (
@@ -64,6 +73,22 @@ def test_the_shell_writes_where_it_may(folder: str) -> None:
     assert gquery.open(folder).query("MATCH (p:Person {id: 1}) RETURN p.age").scalar() == 31
     assert screen(":explain CREATE (:New)") == 0
     assert "CREATE, for all rows at once" in screen.out
+
+
+def test_profile_says_what_it_has_changed(folder: str) -> None:
+    screen = Screen(None)
+    assert screen(f":open {folder} --write\n:profile CREATE (:New)") == 0
+    assert "1 node created, 1 label added" in screen.notes
+
+
+def test_a_folder_that_cannot_be_opened_leaves_the_one_before(folder: str, tmp_path: Path) -> None:
+    """It was still there to read, but not to write to."""
+    screen = Screen(None)
+    assert screen(f":open {folder} --write") == 0
+    assert screen(f":open {tmp_path} --write") == USAGE
+    assert screen("CREATE (:New)") == 0
+    assert screen(f":open {folder}/../small.gq --write\nCREATE (:New)") == 0
+    assert gquery.open(folder).query("MATCH (n:New) RETURN count(*)").scalar() == 2
 
 
 def test_the_shell_refuses_to_write_elsewhere(screen: Screen, folder: str) -> None:

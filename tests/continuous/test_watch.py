@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
+import sys
 import threading
 import time
+import weakref
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pyarrow as pa
@@ -175,6 +181,18 @@ def test_what_a_callback_raises() -> None:
         watch.close()
 
 
+def test_what_a_callback_raises_whose_watch_nobody_closes() -> None:
+    """Nobody was told that it was called back no more."""
+    store = _store([(0, 1), (1, 2)])
+    watch = store.watch(RINGS, callback=lambda change: change.missing)
+    _insert(store, (2, 0))
+    watch._thread.join(10)
+    del watch
+    with pytest.raises(AttributeError, match="missing"):
+        store.close()
+    store.close()
+
+
 def test_async() -> None:
     async def run() -> list[int]:
         store = _store([(0, 1), (1, 2)])
@@ -213,6 +231,79 @@ def test_who_is_cancelled_leaves_the_change_to_the_next_one() -> None:
     thread.join(10)
     assert not thread.is_alive()
     assert watch.version == 2
+
+
+def test_who_awaits_a_change_keeps_no_thread_from_others() -> None:
+    """Each that waited had one of the few threads of the event loop: further watches were told nothing, and who wrote
+    in a thread waited for ever."""
+
+    async def run() -> list[int]:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+        store = _store([(0, 1), (1, 2)])
+        each = [aiter(store.watch(RINGS)) for _ in range(3)]
+        waiting = [asyncio.ensure_future(anext(changes)) for changes in each]
+        await asyncio.sleep(0.05)
+        await asyncio.to_thread(_insert, store, (2, 0))
+        return [change.version for change in await asyncio.gather(*waiting)]
+
+    found: list[int] = []
+    thread = threading.Thread(target=lambda: found.extend(asyncio.run(run())), daemon=True)
+    thread.start()
+    thread.join(10)
+    assert found == [1, 1, 1]
+
+
+def test_a_stream_of_columns_that_it_adds_itself() -> None:
+    """That was an error of Arrow's; the tables of a change have such columns."""
+    store = _store([(0, 1)])
+    watch = store.watch("MATCH (a)-[:PAID]->(b) RETURN a.id AS version, b.id AS b")
+    _insert(store, (1, 2))
+    with pytest.raises(BindError, match="a column `version` of its own"):
+        watch.reader()
+    change = watch.next()
+    assert _told(change) == (1, [{"version": 1, "b": 2}], [])
+    assert change is not None
+    with pytest.raises(BindError, match="a column `version` of its own"):
+        change.to_arrow()
+    with pytest.raises(BindError, match="a column `diff` of its own"):
+        store.changes("MATCH (a)-[:PAID]->(b) RETURN a.id AS diff")
+
+
+def test_a_warning_as_of_a_query() -> None:
+    """Of a label that the graph does not have nothing was said."""
+    with pytest.warns(gquery.QueryWarning, match="no label `Nobody`"):
+        _store([(0, 1)]).watch("MATCH (a:Nobody) RETURN a.id AS a", strict=False)
+
+
+def test_versions_are_kept_for_nobody_who_is_gone() -> None:
+    """A watch that was dropped without being closed went on to hold the graphs of all versions that waited for it."""
+    store = _store([(0, 1), (1, 2)])
+    watch = store.watch(RINGS)
+    _insert(store, (2, 0))
+    waiting = weakref.ref(watch._follower)
+    del watch
+    gc.collect()
+    assert waiting() is None
+
+
+def test_little_of_python_s_stack_is_left() -> None:
+    """A watch and its changes are there or an error of ours, as answers of queries are."""
+
+    def below(frames: int, ask: Callable[[], object]) -> object:
+        return below(frames - 1, ask) if frames else ask()
+
+    store = _store([(0, 1), (1, 2)])
+    nested = f"MATCH (a)-[:PAID]->(b) RETURN {'abs(' * 190}a.id{')' * 190} AS x"
+    for frames in range(500, sys.getrecursionlimit() - 100, 25):
+        watch = store.watch(nested)
+        _insert(store, (2, 0))
+        with contextlib.suppress(gquery.ParseError, gquery.ExecutionError):
+            below(frames, lambda: store.watch(nested).close())
+        change = None
+        with contextlib.suppress(gquery.ExecutionError):
+            change = below(frames, watch.next)
+        assert isinstance(change or watch.next(), Change)
+        watch.close()
 
 
 def test_one_stream() -> None:

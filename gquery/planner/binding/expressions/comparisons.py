@@ -133,8 +133,7 @@ def notices(function: str, arguments: tuple[Expression, ...], span: Span) -> Ite
         own = this.type.item if function == "in" and that is arguments[0] else this.type
         name = _named(this)
         if isinstance(that, Constant) and that.value is None and function in _TESTS_OF_NULL:
-            hint = f"write {_TESTS_OF_NULL[function]}"
-            yield Notice(f"{name} is compared with null: never true", span, hint)
+            yield Notice(f"{name} is compared with null: never true", span, f"write {_TESTS_OF_NULL[function]}")
             return
         if other is None or own is None or _may_match(function, own, other):
             continue
