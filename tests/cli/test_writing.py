@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,13 @@ Cli = Callable[..., tuple[int, bytes, str]]
 def folder(graph: gquery.Graph, tmp_path: Path) -> str:
     graph.save(tmp_path / "small.gq")
     return str(tmp_path / "small.gq")
+
+
+@pytest.fixture
+def empty() -> Iterator[Screen]:
+    screen = Screen(None)
+    yield screen
+    screen.shell.close()
 
 
 def test_run_writes_to_a_saved_graph(cli: Cli, folder: str) -> None:
@@ -61,33 +68,28 @@ def test_an_answer_that_cannot_be_written_is_none(cli: Cli, folder: str, tmp_pat
     assert "New" not in gquery.open(folder).schema.labels
 
 
-def test_the_shell_writes_where_it_may(folder: str) -> None:
-    screen = Screen(None)
+def test_the_shell_writes_where_it_may(empty: Screen, folder: str) -> None:
     assert (
-        screen(
-            f":open {folder} --write\nMATCH (p:Person {{id: 1}}) SET p.age = 31;\nMATCH (p:Person) RETURN max(p.age)"
-        )
+        empty(f":open {folder} --write\nMATCH (p:Person {{id: 1}}) SET p.age = 31;\nMATCH (p:Person) RETURN max(p.age)")
         == 0
     )
-    assert "1 property set, 1 property removed\n" in screen.notes
+    assert "1 property set, 1 property removed\n" in empty.notes
     assert gquery.open(folder).query("MATCH (p:Person {id: 1}) RETURN p.age").scalar() == 31
-    assert screen(":explain CREATE (:New)") == 0
-    assert "CREATE, for all rows at once" in screen.out
+    assert empty(":explain CREATE (:New)") == 0
+    assert "CREATE, for all rows at once" in empty.out
 
 
-def test_profile_says_what_it_has_changed(folder: str) -> None:
-    screen = Screen(None)
-    assert screen(f":open {folder} --write\n:profile CREATE (:New)") == 0
-    assert "1 node created, 1 label added" in screen.notes
+def test_profile_says_what_it_has_changed(empty: Screen, folder: str) -> None:
+    assert empty(f":open {folder} --write\n:profile CREATE (:New)") == 0
+    assert "1 node created, 1 label added" in empty.notes
 
 
-def test_a_folder_that_cannot_be_opened_leaves_the_one_before(folder: str, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_opened_leaves_the_one_before(empty: Screen, folder: str, tmp_path: Path) -> None:
     """It was still there to read, but not to write to."""
-    screen = Screen(None)
-    assert screen(f":open {folder} --write") == 0
-    assert screen(f":open {tmp_path} --write") == USAGE
-    assert screen("CREATE (:New)") == 0
-    assert screen(f":open {folder}/../small.gq --write\nCREATE (:New)") == 0
+    assert empty(f":open {folder} --write") == 0
+    assert empty(f":open {tmp_path} --write") == USAGE
+    assert empty("CREATE (:New)") == 0
+    assert empty(f":open {folder}/../small.gq --write\nCREATE (:New)") == 0
     assert gquery.open(folder).query("MATCH (n:New) RETURN count(*)").scalar() == 2
 
 
