@@ -25,6 +25,8 @@ KEYS = {
     "a.age + b.age": "an expression",
     "b.score": "not a number, zeros of both signs, nulls",
     "a.score * b.age": "an expression of both",
+    "a.score * b.share - 0.5": "fractions, some not a number, zeros of both signs, nulls",
+    "-(a.share + b.score)": "a sum with the other sign",
     "a.name": "texts, some empty",
     "a.glad": "truth values",
     "b.born": "days and nulls",
