@@ -134,6 +134,7 @@ class _Compilations:
         self._turn = threading.Lock()
         self._compiling: threading.Thread | None = None
         self._told = False
+        self._is_ending = False
 
     def wait(self, compile_kernel: Callable[[], Any]) -> Any:
         """What a compilation gives. The check of the waiting thread may end the waiting, but not the compilation."""
@@ -145,10 +146,12 @@ class _Compilations:
         def work() -> None:
             try:
                 with self._turn:
+                    if self._is_ending:  # who ended before may have left a lock of Numba's behind
+                        raise SystemExit
                     self._compiling = threading.current_thread()
                     outcome.append(compile_kernel())
             except BaseException as error:  # raised again where the kernel is called
-                failure.append(error)
+                failure.append(SystemExit() if self._is_ending else error)
             finally:
                 ended.set()
 
@@ -170,10 +173,12 @@ class _Compilations:
     def stop(self) -> None:
         """Before Python ends: LLVM must not be at work when its library goes. A thread ends at its next step in Python,
         which is after the part of a kernel that LLVM has in hand; where that step is a callback of LLVM's, Python can
-        only print what arrives there, and is kept from it. Nobody has a turn after it."""
-        heard = sys.unraisablehook
-        sys.unraisablehook = lambda given: None if given.exc_type is SystemExit else heard(given)
+        only print what arrives there, and is kept from it: the kernel has no code then, which is an error of Numba's.
+        Nobody has a turn after it."""
+        self._is_ending = True
         told: set[threading.Thread] = set()
+        heard = sys.unraisablehook
+        sys.unraisablehook = lambda given: None if threading.current_thread() in told else heard(given)
         while not self._turn.acquire(timeout=_POLL):
             thread = self._compiling
             if thread is None or thread in told:
