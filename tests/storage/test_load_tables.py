@@ -46,6 +46,8 @@ def test_an_index_with_a_name_is_columns() -> None:
     graph = from_arrow({"Person": people}, {("Person", "KNOWS", "Person"): knows})
     assert vertices(graph, "Person") == [{"id": 1, "name": "a"}, {"id": 2, "name": None}, {"id": 3, "name": "c"}]
     assert edges(graph) == [(1, "KNOWS", 2, {"w": 0.5}), (2, "KNOWS", 3, {"w": 1.5})]
+    twice = from_arrow({"Person": pd.DataFrame(PEOPLE).set_index("id", drop=False)}, {})
+    assert ids(twice) == {"Person": [1, 2, 3]}
     sorted_by = from_arrow({"Person": pd.DataFrame(PEOPLE).sort_values("id", ascending=False)}, {})
     assert [each["id"] for each in vertices(sorted_by, "Person")] == [3, 2, 1]
 
