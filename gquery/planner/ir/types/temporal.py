@@ -30,7 +30,8 @@ class Reading:
 
 
 def reading(text: str) -> Reading | None:
-    """None for a text that is no ISO 8601 date, date and time, or time of the day."""
+    """None for a text that is no ISO 8601 date, date and time, or time of the day, or that names nanoseconds of a year
+    that has none."""
     if not text[:1].isdigit() or len(text) > 40:
         return None
     point = _POINT.fullmatch(text)
@@ -47,7 +48,10 @@ def reading(text: str) -> Reading | None:
     unit: Literal["us", "ns"] | None = "ns" if clock and len(clock.partition(".")[2].rstrip("0")) > 6 else None
     if point is None:
         return Reading("time", unit=unit)
-    unit = unit if "1678" <= point["date"][:4] < "2262" else "us"
+    if not "1678" <= point["date"][:4] < "2262":
+        if unit == "ns":
+            return None
+        unit = "us"
     return Reading("datetime" if clock else "date", _zone_of(point["offset"]), unit)
 
 
