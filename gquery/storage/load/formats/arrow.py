@@ -124,8 +124,8 @@ def _converted(value: Any) -> pa.Table | None:
 
 
 def _with_named_index(frame: Any) -> Any:
-    """A pandas frame with its index as the first columns, where that has a name of its own. pandas hands it over without,
-    so that the next column would be taken for the ids."""
+    """A pandas frame with its index as the first columns, where that has a name of its own. pandas hands it over
+    without, so that the next column would be taken for the ids."""
     there = (None, *getattr(frame, "columns", ()))
     names = [name for name in getattr(getattr(frame, "index", None), "names", ()) if name not in there]
     return frame.reset_index(level=names) if names else frame
