@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gquery.executor.backend import FilterOutcome, Masks, Ranks
 from gquery.executor.cpu.candidates.candidate_graph import refine
+from gquery.executor.cpu.candidates.ranked import ranked
 from gquery.executor.cpu.candidates.sets import CandidateSets
 from gquery.executor.cpu.machine.compile import stoppable
 from gquery.executor.cpu.machine.heap import keep_freed_memory
@@ -101,9 +102,12 @@ class CpuCandidates:
         return self.sets.common(merged).vertices
 
     def start(self, program: Program, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None = None) -> CpuSlices:
-        make = pack if self._moved is None else self._moved.pack
+        if self._moved is not None:
+            with stoppable(self.sets.control.check):
+                return CpuSlices(program, self.sets, self._moved.pack(program, self.sets, ranks), pool)
         with stoppable(self.sets.control.check):
-            return CpuSlices(program, self.sets, make(program, self.sets, ranks), pool)
+            sets = ranked(program, self.sets) if pool is None else self.sets
+            return CpuSlices(program, sets, pack(program, sets, ranks), pool)
 
     def mover(self) -> Callable[[Snapshot, Control], CpuCandidates]:
         sets, plans = self.sets.mover(), PackedPlans()

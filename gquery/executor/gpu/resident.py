@@ -12,9 +12,9 @@ import numpy as np
 from gquery.executor.backend import Masks, VertexValues
 from gquery.executor.gpu.candidates.candidate_set import CandidateSet
 from gquery.executor.gpu.device import Device, DeviceArray
-from gquery.executor.gpu.orders import Ranking
 from gquery.executor.gpu.zeros import Zeros
 from gquery.executor.lowering.adjacency import adjacency_of
+from gquery.executor.lowering.orders import Ranking
 from gquery.executor.lowering.program import Rows
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.memory import Budget

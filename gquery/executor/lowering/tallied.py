@@ -1,4 +1,4 @@
-"""Levels whose leaf is counted for all of their candidates at once.
+"""Levels whose leaf is counted for all of their candidates at once, or with what is known of it before one is chosen.
 
 Inside the neighbourhood of a root two vertices may have common neighbours and no edge between them: opposite corners
 of a wheel. Where one of them is matched, what the common neighbours can be is known without the other, and is little:
@@ -37,3 +37,27 @@ def _is_tallied(levels: tuple[Level, ...], number: int, children: list[int]) -> 
         return False
     # Rows are the same from both ends.
     return leading[0].direction == "both" and isinstance(leading[0].relation, Types)
+
+
+def prepared_levels(program: Program) -> frozenset[int]:
+    """The levels of a sum inside neighbourhoods with nothing below but one leaf, and others that are like it, that one
+    row leads to from there: all else that the leaf must be in is the same for all of their candidates."""
+    if program.strategy != "inside":
+        return frozenset()
+    below = program.children()
+    tallied = tallied_levels(program)
+    found = (
+        number
+        for number, children in enumerate(below)
+        if children and not below[children[0]] and number not in tallied
+        if _is_prepared(program.levels, number, children)
+    )
+    return frozenset(found)
+
+
+def _is_prepared(levels: tuple[Level, ...], number: int, children: list[int]) -> bool:
+    first, *others = children
+    leaf = levels[first]
+    if number == 0 or leaf.folded or number in leaf.different or any(levels[each].like != first for each in others):
+        return False
+    return sum(rows.level == number for rows in leaf.backward) == 1

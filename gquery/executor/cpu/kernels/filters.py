@@ -194,3 +194,20 @@ def fill_edges(jobs, begin, end, offsets, new_neighbours, new_edges):  # type: i
                 if with_edges:
                     new_edges[jobs[job, EDGES_BEGIN] + cursor] = load_int64(jobs[job, JOB_EDGES], entry)
                 cursor += 1
+
+
+@kernel
+def rank_entries(vertices, begin, end, adjacency, ranks, oriented, counting, cursors, found):  # type: ignore[no-untyped-def]
+    """Writes each rank of begin .. end - 1 to the rows of its vertex's neighbours, by their ranks, where `cursors`
+    int64[] say, which move on; or only counts with these. vertices: int64[] by rank; ranks: int32[] by vertex;
+    oriented: whether rows lead to larger ranks alone."""
+    first, rows, offsets, neighbours = adjacency
+    for place in range(begin, end):
+        low, high = row(offsets, first, rows, vertices[place])
+        for index in range(low, high):
+            other = ranks[load_int32(neighbours, index)]
+            if oriented and other >= place:
+                continue
+            if not counting:
+                found[cursors[other]] = place
+            cursors[other] += 1

@@ -22,7 +22,7 @@ from gquery.executor.cpu.search.link import link, link_chain, link_counters
 from gquery.executor.cpu.search.packed import InsideRoom, PackedPlan, joined
 from gquery.executor.lowering.program import Level, Program, Rows, may_enumerate
 from gquery.executor.lowering.pushed import chains, pushed
-from gquery.executor.lowering.tallied import tallied_levels
+from gquery.executor.lowering.tallied import prepared_levels, tallied_levels
 from gquery.executor.progress import OrdersGivenUp
 from gquery.storage.adjacency import Adjacency
 
@@ -44,7 +44,8 @@ class _Packer:
         self.threads = candidates.threads
         self.sets = [candidates.common(level.candidates) for level in program.levels]
         self.children = program.children()
-        self.tallied = tallied_levels(program)
+        self.leaves = dict.fromkeys(tallied_levels(program), packed.TALLIED)
+        self.leaves |= dict.fromkeys(prepared_levels(program), packed.PREPARED)
         self.ranks = ranks
         self.from_root: dict[int, Adjacency] = {}  # rows of the first level, by their number
         self.among: dict[int, int] = {}  # and kinds of the others
@@ -158,7 +159,7 @@ class _Packer:
             self._set_size(row, level, all(adjacency.simple for adjacency in missed))
         assert row[packed.SET_COUNT] or level.like >= 0 or not level.minus
         row[packed.MINUS] = level.minus
-        row[packed.TALLIED] = number in self.tallied
+        row[packed.LEAF] = self.leaves.get(number, packed.ANEW)
         row[packed.CAP] = CAPS[level.cap]
         self._remember(row, level)
         return row

@@ -47,8 +47,11 @@ LIVE = 38  # bit i: the position at level i is needed below this level
 MINUS = 39  # so many fewer than the size of a leaf's set
 LIKE = 40  # another leaf that has the same set, a level; -1 for none
 COUNTER = 41  # of a pushed sum the end of a chain: which counters it adds to
-TALLIED = 42  # 1 when its leaf is counted for all of its candidates at once
+LEAF = 42  # inside a neighbourhood: how its leaf is counted
 STEP_COLUMNS = 43
+
+# Values of LEAF: anew for each candidate; for all at once; with what it can be whatever the candidate is.
+ANEW, TALLIED, PREPARED = 0, 1, 2
 
 # Values of CAP: the sum itself; at least one; one if there is any; one if there is none.
 PLAIN, OPTIONAL, EXISTS, NONE = 0, 1, 2, 3

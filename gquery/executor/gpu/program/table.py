@@ -9,9 +9,9 @@ from typing import NamedTuple
 from gquery.executor.backend import Ranks
 from gquery.executor.gpu.candidates.candidate_set import CandidateSet
 from gquery.executor.gpu.candidates.sets import Asked, CandidateSets
-from gquery.executor.gpu.orders import ranking_of
 from gquery.executor.gpu.resident import DeviceRows
 from gquery.executor.gpu.tape import Tape
+from gquery.executor.lowering.orders import ranking_of
 from gquery.executor.lowering.program import Choice, Compare, Level, Program, Rows
 from gquery.lasting.properties import cached_property
 

@@ -303,8 +303,13 @@ class Writing:
         def count(words: Sequence[int]) -> None:
             self.tape.add("SumCommon", *words, *asked, *found, *cells, scatters=found)
 
-        self.levels.tried(level, block, count, found, max(1, _LOOKS // max(1, self.table.longest[leaf])))
+        self.levels.tried(level, block, count, found, self._piece(self.table.longest[leaf]))
         return found
+
+    def _piece(self, longest: int) -> int:
+        """Vertices that one operation tries, whose rows have so many entries at most: as many as keep it short whatever
+        their rows are, but one for each thread at least, since few rows are the longest."""
+        return max(self.tape.device.threads, _LOOKS // max(1, longest))
 
     def _add_up(self, level: int, block: Block, parents: int, into: Sums) -> None:
         ways = self.ways(level, block)
