@@ -97,3 +97,13 @@ def test_without_room_for_bits(pattern: str, monkeypatch: pytest.MonkeyPatch) ->
             for owner, name, value in WAYS[way]:
                 patched.setattr(owner, name, value)
             assert gquery.Graph(graph.snapshot).query(text, device="gpu").scalar() == expected, way
+
+
+@pytest.mark.parametrize("pattern", ["4-cliques", "squares"])
+def test_rows_are_ranked_piece_by_piece(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resident, "_PIECE", 7)
+    monkeypatch.setattr(costs, "CARD", costs.CardCosts(patience=1.0, excluding=1.0))
+    text, graph = written({**CLIQUES, **PUSHED}[pattern]), skewed(Random("pieces"))
+    expected = graph.query(text, device="cpu").scalar()
+    monkeypatch.setitem(BACKENDS, "gpu", emulated)
+    assert gquery.Graph(graph.snapshot).query(text, device="gpu").scalar() == expected

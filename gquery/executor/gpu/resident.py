@@ -29,7 +29,9 @@ _ORIENTED_HUBS = 4096  # rows that are there as bits, too: 2 MB, which the cache
 _BYTES_OF_BITS = 1 << 24  # the same where all positions may be in them
 _BITS = 32
 _SPREAD = 2  # bytes of each, at most, while they are made: a fraction of what is free
-_COPYING = 64  # bytes of an entry, while rows are made of others: a fraction of what is free
+_SORTING = 128  # bytes of an edge, while it is sorted into rows: a fraction of what is free
+_COPYING = 32  # the same of an entry, while rows are made of others
+_PIECE = 1 << 26  # entries that are renumbered at a time
 
 
 class Bits(NamedTuple):
@@ -109,7 +111,7 @@ class ResidentGraph:
         if not isinstance(relation, Types) or snapshot.has_adjacency(relation.types, direction):
             return None
         source, target, _ = snapshot.edges.of_types(relation.types)
-        size = 2 * _COPYING * len(source)
+        size = _SORTING * len(source)
         self._make_room(self, size)
         if not size or size > self.device.free_bytes():
             return None
@@ -166,24 +168,37 @@ class ResidentGraph:
         return self._ranked[key]
 
     def _by_rank(self, whole: DeviceRows, universe: int, ranking: Ranking) -> RankedRows:
-        xp, (offsets, neighbours) = self.device.xp, _arrays(whole)
+        xp, (offsets, _) = self.device.xp, _arrays(whole)
         lengths = xp.zeros(universe, np.int64)
         lengths[whole.first : whole.first + whole.count] = xp.diff(offsets)
         keys = (whole.longest - lengths if ranking.descending else lengths) * universe + xp.arange(universe)
         vertices = xp.sort(keys) % universe
         rank = xp.empty(universe, np.int64)
         rank[vertices] = xp.arange(universe)
-        source = rank[xp.searchsorted(offsets, xp.arange(len(neighbours)), side="right") - 1 + whole.first]
-        target = rank[neighbours]
-        if ranking.oriented:
-            source, target = source[target < source], target[target < source]
-        lengths = xp.bincount(source, minlength=universe)
-        begins = xp.zeros(universe + 1, np.int64)
-        xp.cumsum(lengths, out=begins[1:])
-        ends = (xp.sort(source * universe + target) % universe).astype(np.int32)
-        rows = self.placed(0, (begins, ends), whole.simple, int(lengths.max()))
+        pairs = self._ranked_pairs(whole, rank, ranking.oriented)
+        begins = xp.searchsorted(pairs, xp.arange(universe + 1) * universe)
+        pairs %= universe
+        rows = self.placed(0, (begins, pairs.astype(np.int32)), whole.simple, int(xp.diff(begins).max()))
         rows = replace(self._with_bits(rows, ranking), oriented=ranking.oriented)
         return RankedRows(rows, vertices.astype(np.int32))
+
+    def _ranked_pairs(self, whole: DeviceRows, rank: DeviceArray, oriented: bool) -> DeviceArray:
+        """The ranks of both ends of each entry as one number, ascending. Made piece by piece: a large graph leaves
+        little room."""
+        xp, (offsets, neighbours) = self.device.xp, _arrays(whole)
+        # Of two entries of an edge one leads to a smaller rank, and of a loop none.
+        pairs, filled = xp.empty(len(neighbours) // 2 if oriented else len(neighbours), np.int64), 0
+        for begin in range(0, len(neighbours), _PIECE):
+            entries = xp.arange(begin, min(begin + _PIECE, len(neighbours)))
+            source = rank[xp.searchsorted(offsets, entries, side="right") - 1 + whole.first]
+            target = rank[neighbours[entries]]
+            if oriented:
+                source, target = source[target < source], target[target < source]
+            pairs[filled : filled + len(source)] = source * len(rank) + target
+            filled += len(source)
+        pairs = pairs[:filled]
+        pairs.sort()
+        return pairs
 
     def _with_bits(self, rows: DeviceRows, ranking: Ranking) -> DeviceRows:
         """The rows of hubs as bits, too, if there is room: most that is looked for is looked for there."""
