@@ -28,7 +28,7 @@ from benchmarks.counting.suites import SUITES, Case, Suite, cases
 from benchmarks.lsqb.generate import SIZES, generate
 from benchmarks.lsqb.statements import CYPHER
 from gquery import session
-from gquery.executor.cpu.candidates import candidate_graph, sets
+from gquery.executor.cpu.candidates import candidate_graph, ranked, sets
 from gquery.executor.cpu.candidates import row_bitmaps as bitsets
 from gquery.executor.cpu.engine import CpuCandidates
 from gquery.executor.cpu.kernels.sums import branch
@@ -108,6 +108,8 @@ TECHNIQUES = (
     Technique("sums over a tree", ((factorise.Factoriser, "_parents", _chain),)),
     Technique("remembered sums", (_costs(reuse=math.inf),)),
     Technique("sums inside neighbourhoods", (_costs(inside_look=math.inf),)),
+    Technique("leaves prepared inside neighbourhoods", ((pack, "prepared_levels", _nothing),)),
+    Technique("an order by numbers of neighbours", ((ranked, "_PAYS", math.inf),)),
     Technique("pushed sums", (_costs(push=math.inf),)),
     Technique("certain collisions as constants", ((ties.Ties, "constants", _no_vertex),)),
     Technique("alike leaves looked at once", ((factorise.Factoriser, "_same", _never),)),
