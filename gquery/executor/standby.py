@@ -27,25 +27,32 @@ _LONGEST = 1 << 8  # characters or bytes
 
 @record(frozen=True, slots=True)
 class Standby:
-    """A matcher between two runs; it holds nothing of either. candidates: makes them for a run."""
+    """A matcher between two runs; it holds nothing of either. candidates: makes them for a run. nbytes: of all its
+    arrays. whole: they have been weighed after a run to the end, which makes all that there is to make."""
 
     prepared: Prepared
     masks: Masks
     begun: dict[int, Begun]
     candidates: Callable[[Snapshot, Control], Candidates]
+    nbytes: int
+    whole: bool
 
-    def matcher(self, backend: Backend, reading: Reading) -> Matcher:
-        """For the next run."""
-        control = reading.control
-        self.prepared.reserved.again(control.memory, "what an earlier run has made ready")
-        candidates = self.candidates(reading.snapshot, control)
-        return Matcher(backend, self.masks, candidates, reading, self.begun, self.prepared)
+
+class _Resumed(Matcher):
+    """A matcher that stood by."""
+
+    def __init__(self, standby: Standby, backend: Backend, reading: Reading) -> None:
+        prepared, control = standby.prepared, reading.control
+        prepared.reserved.again(control.memory, "what an earlier run has made ready")
+        candidates = standby.candidates(reading.snapshot, control)
+        super().__init__(backend, standby.masks, candidates, reading, standby.begun, prepared)
+        self.standby = standby
 
 
 def taken(key: Hashable, backend: Backend, reading: Reading) -> Matcher | None:
-    """A matcher that stands by; None where there is none."""
+    """A matcher that stood by; None where there is none."""
     standby: Standby | None = reading.snapshot.idle.take(key)
-    return None if standby is None else standby.matcher(backend, reading)
+    return None if standby is None else _Resumed(standby, backend, reading)
 
 
 @contextmanager
@@ -54,23 +61,28 @@ def standing_by(matcher: Matcher) -> Iterator[None]:
     try:
         yield
     except GeneratorExit:
-        _stand_by(matcher)
+        _stand_by(matcher, whole=False)
         raise
-    _stand_by(matcher)
+    _stand_by(matcher, whole=True)
 
 
-def _stand_by(matcher: Matcher) -> None:
-    prepared, masks, reading = matcher.prepared, matcher.masks, matcher.reading
-    idle = reading.snapshot.idle
+def _stand_by(matcher: Matcher, whole: bool) -> None:
+    prepared, idle = matcher.prepared, matcher.reading.snapshot.idle
     if prepared is None or not idle.expects(prepared.key):
         return
+    known = matcher.standby if isinstance(matcher, _Resumed) else None
+    standby = known if known is not None and known.whole else _weighed(matcher, prepared, whole)
+    idle.put(prepared.key, standby, standby.nbytes, prepared.epoch, matcher.reading.control.memory_limit)
+
+
+def _weighed(matcher: Matcher, prepared: Prepared, whole: bool) -> Standby:
+    masks = matcher.masks
     again, nbytes = cast(Repeatable, matcher.candidates).repeated()
     nbytes += sum([vertices.nbytes for vertices in masks.vertices.values()])
     nbytes += sum([edges.nbytes for edges in masks.edges.values()])
     ranks = [ranks for begun in matcher.begun.values() for ranks in begun.beginning.ranks]
     nbytes += sum([left.nbytes + right.nbytes for left, right in ranks])
-    standby = Standby(prepared, masks, matcher.begun, again)
-    idle.put(prepared.key, standby, nbytes, prepared.epoch, reading.control.memory_limit)
+    return Standby(prepared, masks, matcher.begun, again, nbytes, whole)
 
 
 def key_of(second_half: SecondHalf, engine: Engine, backend: Backend, control: Control) -> Hashable | None:
