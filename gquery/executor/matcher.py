@@ -44,8 +44,8 @@ class Begun(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """How a matcher of candidates that are `Repeatable` came about. key: by what another run finds it, as in
-    `standby.py`; epoch: of what stands by with it. reserved: by filtering and planning."""
+    """How a matcher came about. key: by what another run finds it, as in `standby.py`; epoch: of what stands by with
+    it. reserved: by filtering and planning."""
 
     key: Hashable
     epoch: object

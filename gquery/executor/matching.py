@@ -10,7 +10,7 @@ from functools import cache
 import pyarrow as pa
 
 from gquery.errors import MemoryLimitError, UnsupportedError
-from gquery.executor.backend import Backend, Candidates, Masks, Repeatable
+from gquery.executor.backend import Backend, Candidates, Masks
 from gquery.executor.chain.rows import Rows, as_ids
 from gquery.executor.engine import Engine, SecondHalf, placed
 from gquery.executor.expansion.products import products
@@ -285,7 +285,7 @@ class Matching:
             sizes = self.second_half.cardinalities(matcher.counted) if space == "candidates" else filtered()
             sampler = matcher.candidates.sampler if space == "candidates" else None
             matchings = self.second_half.matchings(sizes, space, reason, check, sampler)
-        if key is not None and isinstance(matcher.candidates, Repeatable):
+        if key is not None:
             matcher.prepared = Prepared(key, epoch, matchings, taking.reserved())
         self.measured.matchings, self.measured.candidates = matchings, matcher.candidates
         return matcher

@@ -11,7 +11,6 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, time, timezone
 from decimal import Decimal
-from typing import cast
 
 from gquery.executor.backend import Backend, Candidates, Masks, Repeatable
 from gquery.executor.engine import Engine, SecondHalf
@@ -72,12 +71,16 @@ def _stand_by(matcher: Matcher, whole: bool) -> None:
         return
     known = matcher.standby if isinstance(matcher, _Resumed) else None
     standby = known if known is not None and known.whole else _weighed(matcher, prepared, whole)
+    if standby is None:
+        return
     idle.put(prepared.key, standby, standby.nbytes, prepared.epoch, matcher.reading.control.memory_limit)
 
 
-def _weighed(matcher: Matcher, prepared: Prepared, whole: bool) -> Standby:
-    masks = matcher.masks
-    again, nbytes = cast(Repeatable, matcher.candidates).repeated()
+def _weighed(matcher: Matcher, prepared: Prepared, whole: bool) -> Standby | None:
+    masks, candidates = matcher.masks, matcher.candidates
+    if not isinstance(candidates, Repeatable):
+        return None
+    again, nbytes = candidates.repeated()
     nbytes += sum([vertices.nbytes for vertices in masks.vertices.values()])
     nbytes += sum([edges.nbytes for edges in masks.edges.values()])
     ranks = [ranks for begun in matcher.begun.values() for ranks in begun.beginning.ranks]
