@@ -187,8 +187,8 @@ class Planned:
 
         self.plan, self.matchings, tails, chains = known.plan((*asked, limits, settings.device), bound, planned)
         self.notices, self.device = bound.notices, bound.device
-        besides = card_beside(settings), walker_beside(settings)
-        self.engine = Engine(partial(backend_of, settings), snapshot, parameters, settings.threads, *besides)
+        backend, besides = partial(backend_of, settings), (card_beside(settings), walker_beside(settings))
+        self.engine = Engine(backend, snapshot, parameters, settings.threads, *besides, keeps=True)
         if chains:
             self.chain = chains[0].on(self.engine)
             return
@@ -200,7 +200,8 @@ class Planned:
         """The answer, batch by batch. measured: one for each step of the plan, filled while the answer is read. before:
         the rows that it begins with."""
         import_apart(ENGINE, control.check)
-        yield from self.chain.run(control, measured, before)
+        chain = self.chain.on(replace(self.engine, keeps=False)) if measured else self.chain  # all of it is measured
+        yield from chain.run(control, measured, before)
 
     def plan_lines(self, profiled: bool, control: Control) -> Iterator[str]:
         """The plan, line by line; profiled: after a run, with what happened."""

@@ -150,6 +150,17 @@ class Movable(Protocol):
         ...
 
 
+@runtime_checkable
+class Repeatable(Protocol):
+    """Candidates that other runs on the same snapshot can go on with, one after the other."""
+
+    def repeated(self) -> tuple[Callable[[Snapshot, Control], Candidates], int]:
+        """Makes them for a run, as they are now. It holds nothing of this run, and of the snapshot nothing but
+        adjacencies, and keeps what starting a program makes ready, so that the same program (the object) starts again
+        sooner. With the bytes that it keeps besides adjacencies of the snapshot."""
+        ...
+
+
 class DeviceGraph(Protocol):
     """A snapshot where the backend can read it."""
 

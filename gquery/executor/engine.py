@@ -24,6 +24,16 @@ class SecondHalf(Protocol):
     """The second half of a plan, from what the filters have counted."""
 
     @property
+    def identity(self) -> object:
+        """What tells it from all others, and does not hold it."""
+        ...
+
+    @property
+    def parameters(self) -> tuple[str, ...] | None:
+        """Those that candidates and comparisons depend on; None where these may be others in each run."""
+        ...
+
+    @property
     def is_doubted(self) -> bool:
         """Whether estimates are not trusted, so that planning takes long."""
         ...
@@ -74,7 +84,8 @@ class Engine:
     """What matches on one graph, with the values of a query's parameters. backend: one that may have to be waited for.
     beside: what counts may go to instead. walker: another whose walks make better plans of counts that the backend
     takes long for. again: what the same plan has made ready on other snapshots. leads: by the number of a plan, the
-    edges that are left of those which it begins with."""
+    edges that are left of those which it begins with. keeps: what a run makes ready stands by for others of the same
+    plan on the same snapshot."""
 
     backend: Callable[[Check], Backend]
     snapshot: Snapshot
@@ -84,6 +95,7 @@ class Engine:
     walker: Callable[[Check], Backend] | None = None
     again: Again | None = None
     leads: Mapping[int, Leads | None] = field(default_factory=dict)
+    keeps: bool = False
 
 
 def placed(second_half: SecondHalf, matchings: Sequence[MatchPlan], engine: Engine) -> tuple[bool, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from gquery.executor.lowering.masks import masks_of
 from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.ranks import ranks_of
 from gquery.executor.lowering.reading import Reading
+from gquery.executor.memory import Reserved, Taking
 from gquery.executor.profile import Profile
 from gquery.planner.ir.filters import EndsFilter, Filter, NeighbourFilter, ReachedFilter
 from gquery.planner.ir.match_plan import Counted, MatchPlan
@@ -34,14 +35,43 @@ class Beginning(NamedTuple):
     pool: NDArray[np.int32] | None = None
 
 
-class Matcher:
-    """A query graph whose candidates are filtered: match plans for it can be run."""
+class Begun(NamedTuple):
+    """A plan that has begun, and what its ranks took of the memory."""
 
-    def __init__(self, backend: Backend, masks: Masks, candidates: Candidates, reading: Reading) -> None:
+    plan: MatchPlan
+    beginning: Beginning
+    reserved: Reserved
+
+
+class Prepared(NamedTuple):
+    """How a matcher came about. key: by what another run finds it, as in `standby.py`; epoch: of what stands by with
+    it. reserved: by filtering and planning."""
+
+    key: Hashable
+    epoch: object
+    matchings: tuple[MatchPlan, ...]
+    reserved: Reserved
+
+
+class Matcher:
+    """A query graph whose candidates are filtered: match plans for it can be run. begun: by the id of a plan. prepared:
+    None where no other run has a use for it."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        masks: Masks,
+        candidates: Candidates,
+        reading: Reading,
+        begun: dict[int, Begun] | None = None,
+        prepared: Prepared | None = None,
+    ) -> None:
         self.backend = backend
         self.masks = masks
         self.candidates = candidates
         self.reading = reading
+        self.begun = {} if begun is None else begun
+        self.prepared = prepared
 
     @classmethod
     def filtering(
@@ -125,6 +155,16 @@ class Matcher:
                 yield Turns(columns, [range(len(columns))])
 
     def _begin(self, plan: MatchPlan) -> Beginning:
+        memory, known = self.reading.control.memory, self.begun.get(id(plan))
+        if known is not None:
+            known.reserved.again(memory, "the values of comparisons")
+            return known.beginning
+        taking = Taking(memory)
+        beginning = self._beginning(plan)
+        self.begun[id(plan)] = Begun(plan, beginning, taking.reserved())
+        return beginning
+
+    def _beginning(self, plan: MatchPlan) -> Beginning:
         program = lower(plan, self.reading.control.check)
         if missing := self.backend.lacks and self.backend.lacks & program.needs:
             raise UnsupportedError(

@@ -17,11 +17,13 @@ from gquery.executor.expansion.products import products
 from gquery.executor.gathered import Asked, Turns
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.lowering.seeds import Seeds
-from gquery.executor.matcher import Matcher
+from gquery.executor.matcher import Matcher, Prepared
+from gquery.executor.memory import Taking
 from gquery.executor.profile import Profile
 from gquery.executor.progress import Control, GivenUp, OrdersGivenUp, Step, Try
 from gquery.executor.race import CardLater, Follower, first_of
 from gquery.executor.relational.streams import Made, Work
+from gquery.executor.standby import key_of, standing_by, taken
 from gquery.planner.ir.expr import variables
 from gquery.planner.ir.match_plan import MatchPlan
 from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, QueryPlan
@@ -113,7 +115,8 @@ class Matching:
                 return self._again_on(self.engine.beside.backend(self.control.check), matcher.masks)
             except (MemoryLimitError, UnsupportedError) as error:
                 self.measured.placed = f"On the CPU: {error.message}"
-        return self._total(matcher)
+        with standing_by(matcher):
+            return self._total(matcher)
 
     def _total(self, matcher: Matcher) -> int:
         return sum(matcher.count(matching, self.measured.profile) for matching in self.measured.matchings)
@@ -236,13 +239,15 @@ class Matching:
             with self._alone() as own:
                 matcher = own._prepared(seeds)
                 (matching,) = self.measured.matchings
-                if self.control.memory_limit is None:
-                    yield from matcher.matches(matching, self.measured.profile, lambda batch: work(as_rows(batch)))
-                    return
-                # What is gathered for a batch may take a part of the limit: one at a time.
-                with closing(matcher.matches(matching, self.measured.profile, lambda batch: (as_rows(batch),))) as rows:
-                    for batch in rows:
-                        yield from work(batch)
+                with standing_by(matcher):
+                    if self.control.memory_limit is None:
+                        yield from matcher.matches(matching, self.measured.profile, lambda batch: work(as_rows(batch)))
+                        return
+                    # What is gathered for a batch may take a part of the limit: one at a time.
+                    found = matcher.matches(matching, self.measured.profile, lambda batch: (as_rows(batch),))
+                    with closing(found) as rows:
+                        for batch in rows:
+                            yield from work(batch)
 
         return Made(begin)
 
@@ -261,8 +266,15 @@ class Matching:
         if engine.again is not None and (ready := engine.again.ready(plan, self.second_half, engine, reading)):
             self.measured.matchings = ready.matchings
             return ready.matcher(engine.backend(check), plan.graph, reading)
+        backend = engine.backend(check)
+        key = key_of(self.second_half, engine, backend, self.control) if seeds is None else None
+        known = taken(key, backend, reading) if key is not None else None
+        if known is not None and known.prepared is not None:
+            self.measured.matchings, self.measured.candidates = known.prepared.matchings, known.candidates
+            return known
+        taking, epoch = Taking(self.control.memory), engine.snapshot.idle.epoch
         with profile.timed("filter"):
-            matcher = Matcher.filtering(engine.backend(check), plan.graph, plan.filters, reading)
+            matcher = Matcher.filtering(backend, plan.graph, plan.filters, reading)
         with profile.timed("plan"):
             filtered = cache(lambda: self.second_half.cardinalities(matcher.counted))
             space, reason = self.second_half.space(filtered, check)
@@ -270,8 +282,10 @@ class Matching:
             with profile.timed("refine"):
                 matcher.candidates.refine()
         with profile.timed("plan"):
-            known = self.second_half.cardinalities(matcher.counted) if space == "candidates" else filtered()
+            sizes = self.second_half.cardinalities(matcher.counted) if space == "candidates" else filtered()
             sampler = matcher.candidates.sampler if space == "candidates" else None
-            matchings = self.second_half.matchings(known, space, reason, check, sampler)
+            matchings = self.second_half.matchings(sizes, space, reason, check, sampler)
+        if key is not None:
+            matcher.prepared = Prepared(key, epoch, matchings, taking.reserved())
         self.measured.matchings, self.measured.candidates = matchings, matcher.candidates
         return matcher

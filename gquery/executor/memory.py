@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import NamedTuple
 
 from gquery.errors import MemoryLimitError
 
@@ -47,6 +48,30 @@ class Budget:
     def available(self) -> int | None:
         """Bytes left, None when there is no limit."""
         return None if self.limit is None else max(0, self.limit - self.used)
+
+
+class Reserved(NamedTuple):
+    """What something took of a budget: at most, and for as long as it is used."""
+
+    most: int
+    left: int
+
+    def again(self, memory: Budget, purpose: str) -> None:
+        """Takes the same."""
+        memory.reserve(self.most, purpose)
+        memory.release(self.most - self.left)
+
+
+class Taking:
+    """What is taken of a budget from now on, by one who is alone with it."""
+
+    def __init__(self, memory: Budget) -> None:
+        self._memory, self._used, self._peak = memory, memory.used, memory.peak
+
+    def reserved(self) -> Reserved:
+        memory = self._memory
+        left = memory.used - self._used
+        return Reserved(memory.peak - self._used if memory.peak > self._peak else max(0, left), left)
 
 
 class PartOfBudget(Budget):

@@ -58,11 +58,13 @@ def remembered(question: Question) -> Question:
 
 class Cache:
     """Values by key, of at most `limit` bytes together, and of no more than its own limit when a query with one adds to
-    them. Who has a value keeps it: what goes from here is made again for who asks next. Safe from several threads.
+    them. Who has a value keeps it: what goes from here is made again for who asks next. before: called before anything
+    goes, so that who has values for no query lets go of them. Safe from several threads.
     """
 
-    def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
+    def __init__(self, limit: int = DEFAULT_LIMIT, before: Callable[[], None] = lambda: None) -> None:
         self.limit = limit
+        self._before = before
         self.nbytes = 0
         self._kept: OrderedDict[object, Sized] = OrderedDict()
         self._lock = lasting_lock()
@@ -95,6 +97,8 @@ class Cache:
     def _keep(self, key: object, made: Sized, limit: int) -> None:
         self._kept[key] = made
         self.nbytes += made.nbytes
+        if self.nbytes > limit:
+            self._before()
         while self.nbytes > limit:
             _, oldest = self._kept.popitem(last=False)
             self.nbytes -= oldest.nbytes

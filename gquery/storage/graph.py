@@ -21,6 +21,7 @@ from gquery.storage.counted.counting import count
 from gquery.storage.counted.counts import Counts
 from gquery.storage.counted.signatures import CountedSignatures
 from gquery.storage.edges import Edges, adjacency_key
+from gquery.storage.idle import Idle
 from gquery.storage.indexes import Indexes
 from gquery.storage.invariants import SIGNATURE_BITS, Invariants
 from gquery.storage.numbering import Numbering
@@ -66,7 +67,9 @@ class Snapshot:
         on the safe side."""
         self._load_counts = load_counts
         self.load_signatures: LoadSignatures = load_signatures or CountedSignatures()
-        self.cache = Cache(max(DEFAULT_LIMIT, 2 * _EDGE * self.edge_count))
+        self.idle = Idle()
+        """What runs of queries have made ready for the next ones."""
+        self.cache = Cache(max(DEFAULT_LIMIT, 2 * _EDGE * self.edge_count), self.idle.clear)
         self.vertex_cache = Cache()
         """Of what vertices alone tell: snapshots that have the same vertices share it."""
         self.indexes = Indexes(self.vertex_tables, self.vertex_cache)

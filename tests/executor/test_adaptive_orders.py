@@ -99,6 +99,16 @@ def test_leaves_that_look_alike_are_counted_together(monkeypatch: pytest.MonkeyP
         assert graph.query(text).scalar() == math.perm(898, arms)
 
 
+def test_asked_again_it_grows_in_its_own_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not in that of the run which has made the plan."""
+    _patch(monkeypatch, [*ALWAYS, *CPU_WAYS["memory that grows"]])
+    graph, text = coloured(3).with_settings(threads=1), pattern(Random(7))
+    results = [graph.query(text) for _ in range(5)]
+    assert len({result.scalar() for result in results}) == 1
+    peaks = [result.progress.memory.peak for result in results]
+    assert peaks[1:] == [peaks[1]] * 4
+
+
 def test_what_is_given_up_is_planned_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """The plan that was given up is not that of the profile, and its memory is given back."""
     graph, text = coloured(3), pattern(Random(7))

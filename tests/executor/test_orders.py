@@ -52,6 +52,22 @@ def test_counts_are_the_same(pattern: str, label: str, monkeypatch: pytest.Monke
     assert label or seen
 
 
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_asked_again(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands by for the next run is among ranks, too."""
+    graph, text = skewed(Random("again")), written(PATTERNS[pattern])
+    expected = counted(graph, text, NEVER, monkeypatch)
+    monkeypatch.setattr(ranked, "_PAYS", 0.0)
+    again = gquery.Graph(graph.snapshot)
+    peaks = []
+    for _ in range(5):
+        result = again.query(text, device="cpu")
+        assert result.scalar() == expected
+        assert result.progress.memory.used == 0
+        peaks.append(result.progress.memory.peak)
+    assert peaks[1:] == [peaks[1]] * 4
+
+
 def test_vertices_that_may_be_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = skewed(Random("two kinds"))
     assert counted(graph, TWO_KINDS, 0.0, monkeypatch) == counted(graph, TWO_KINDS, NEVER, monkeypatch)

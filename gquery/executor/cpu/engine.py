@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from gquery.executor.backend import FilterOutcome, Masks, Ranks
 from gquery.executor.cpu.candidates.candidate_graph import refine
-from gquery.executor.cpu.candidates.ranked import ranked
 from gquery.executor.cpu.candidates.sets import CandidateSets
 from gquery.executor.cpu.machine.compile import stoppable
 from gquery.executor.cpu.machine.heap import keep_freed_memory
-from gquery.executor.cpu.search.pack import pack
 from gquery.executor.cpu.search.packed_again import PackedPlans
+from gquery.executor.cpu.search.packed_once import PackedOnce
 from gquery.executor.cpu.search.run import CpuSlices
 from gquery.executor.cpu.search.sampling import CpuSampler
 from gquery.executor.lowering.program import Program
@@ -64,12 +63,11 @@ class CpuGraph:
 
 
 class CpuCandidates:
-    """The candidate sets of one run, and what starts from them. moved: they were made of others, and keep packed plans
-    together with these."""
+    """The candidate sets of one run, and what starts from them. plans: of others, where they were made of these."""
 
-    def __init__(self, sets: CandidateSets, moved: PackedPlans | None = None) -> None:
+    def __init__(self, sets: CandidateSets, plans: PackedPlans | PackedOnce | None = None) -> None:
         self.sets = sets
-        self._moved = moved
+        self._plans = PackedOnce() if plans is None else plans
 
     @property
     def outcomes(self) -> Sequence[FilterOutcome]:
@@ -85,7 +83,7 @@ class CpuCandidates:
 
     @property
     def nbytes(self) -> int:
-        return self.sets.nbytes
+        return self.sets.nbytes - self._plans.to_come
 
     def refine(self) -> None:
         with stoppable(self.sets.control.check):
@@ -102,13 +100,16 @@ class CpuCandidates:
         return self.sets.common(merged).vertices
 
     def start(self, program: Program, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None = None) -> CpuSlices:
-        if self._moved is not None:
-            with stoppable(self.sets.control.check):
-                return CpuSlices(program, self.sets, self._moved.pack(program, self.sets, ranks), pool)
         with stoppable(self.sets.control.check):
-            sets = ranked(program, self.sets) if pool is None else self.sets
-            return CpuSlices(program, sets, pack(program, sets, ranks), pool)
+            sets, packed = self._plans.pack(program, self.sets, ranks, pool is not None)
+            return CpuSlices(program, sets, packed, pool)
 
     def mover(self) -> Callable[[Snapshot, Control], CpuCandidates]:
         sets, plans = self.sets.mover(), PackedPlans()
         return lambda snapshot, control: CpuCandidates(sets(snapshot, control), plans)
+
+    def repeated(self) -> tuple[Callable[[Snapshot, Control], CpuCandidates], int]:
+        sets, plans = self.sets.repeated(), self._plans
+        assert isinstance(plans, PackedOnce)  # others are of candidates that were moved here
+        nbytes = self.sets.resting + plans.nbytes
+        return lambda snapshot, control: CpuCandidates(sets(snapshot, control), plans.once_more()), nbytes

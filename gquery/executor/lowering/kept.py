@@ -27,6 +27,10 @@ class Kept:
             return int(np.bitwise_count(self.words).sum())
         return len(self.vertices)
 
+    @property
+    def nbytes(self) -> int:
+        return _nbytes(self)
+
 
 class KeptEdges:
     """few: int64[], ascending, where the edges are listed; None where there is a truth value, in `mask`, for each of
@@ -56,3 +60,12 @@ class KeptEdges:
 
     def __len__(self) -> int:
         return int(np.count_nonzero(self.mask)) if self.few is None else len(self.few)
+
+    @property
+    def nbytes(self) -> int:
+        return _nbytes(self)
+
+
+def _nbytes(kept: Kept | KeptEdges) -> int:
+    """Of the arrays that are there by now."""
+    return sum(value.nbytes for value in vars(kept).values() if isinstance(value, np.ndarray))

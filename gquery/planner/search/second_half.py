@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.ir.walks import Sampler
+from gquery.planner.memo.depends import parameters_of
 from gquery.planner.search.cardinality import estimate
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import for_card, on_card
@@ -21,6 +22,15 @@ class SecondHalf:
 
     plan: QueryPlan
     context: Context
+
+    @property
+    def identity(self) -> object:
+        return self
+
+    @property
+    def parameters(self) -> tuple[str, ...] | None:
+        """Those that candidates and comparisons depend on; None where these may be others in each run."""
+        return parameters_of(self.plan)
 
     @property
     def is_doubted(self) -> bool:

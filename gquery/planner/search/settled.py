@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Sequence
 
+from gquery.lasting.properties import cached_property
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.ir.walks import Sampler
@@ -23,6 +24,7 @@ class Settled:
 
     def __init__(self, second_half: SecondHalf, turns: Sequence[Turn] = (), most: float = math.inf) -> None:
         self.planned = second_half
+        self.identity = object()
         self._turns = tuple(turns)
         self._most = most
         self._sizes: Recent[Cardinalities] = Recent(_KEPT)
@@ -31,6 +33,11 @@ class Settled:
         self._matchings: Recent[tuple[MatchPlan, ...]] = Recent(_KEPT)
         self._for_card: Settled | None = None
         self._steady: Settled | None = None
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...] | None:
+        """Those that candidates and comparisons depend on; None where these may be others in each run."""
+        return self.planned.parameters
 
     @property
     def is_doubted(self) -> bool:

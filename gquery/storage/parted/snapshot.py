@@ -16,6 +16,7 @@ from gquery.storage.adjacency import Adjacency, seen, seen_from
 from gquery.storage.cache import Cache, Meter
 from gquery.storage.counted.counts import Counts
 from gquery.storage.graph import Snapshot
+from gquery.storage.idle import Idle
 from gquery.storage.parted.facts import (
     PartedInvariants,
     PartedStatistics,
@@ -41,7 +42,8 @@ class Parted(Snapshot):
         self.whole = whole
         self.rest = rest
         self.apart = apart
-        self.cache = Cache(whole.cache.limit)
+        self.idle = Idle()
+        self.cache = Cache(whole.cache.limit, self.idle.clear)
         self._at_ends: dict[object, NDArray[np.int32]] = {}
         self._adjacencies: dict[tuple[tuple[str, ...], Direction], Adjacency] = {}
 

@@ -26,6 +26,10 @@ _BYTES = 24  # of each vertex, while that is done
 _NO_EDGES = np.zeros(0, np.int64)
 
 
+Places = dict[int, tuple[CandidateSet, CandidateSet]]
+"""By the id of a candidate set, which is held, the ranks of its vertices."""
+
+
 @record(frozen=True, slots=True)
 class RankedRows:
     """An adjacency among ranks, and the rank of each vertex, int32[universe]. No row repeats a neighbour, and none says
@@ -63,24 +67,24 @@ def ranked(program: Program, candidates: CandidateSets) -> CandidateSets:
 
 
 class RankedSets(CandidateSets):
-    """Candidate sets in which a vertex is its rank."""
+    """Candidate sets in which a vertex is its rank. places: of these sets in an earlier run, if there was one."""
 
-    def __init__(self, of: CandidateSets, rows: RankedRows) -> None:
+    def __init__(self, of: CandidateSets, rows: RankedRows, places: Places | None = None) -> None:
         super().__init__(of.graph, of.snapshot, of.masks, of.control, of.threads)
         self.sets = of.sets
-        self._rows = rows
-        self._common: dict[int, tuple[CandidateSet, CandidateSet]] = {}  # by the id of the vertices' own, which is held
+        self.ranked_rows = rows
+        self.places = {} if places is None else places
 
     def common(self, merged: tuple[int, ...]) -> CandidateSet:
         own = super().common(merged)
-        if id(own) not in self._common:
+        if id(own) not in self.places:
             self.control.memory.reserve(own.nbytes, "candidates by their ranks")
-            places = np.sort(self._rows.ranks[own.vertices])
-            self._common[id(own)] = CandidateSet(places, own.universe, own.tables), own
-        return self._common[id(own)][0]
+            places = np.sort(self.ranked_rows.ranks[own.vertices])
+            self.places[id(own)] = CandidateSet(places, own.universe, own.tables), own
+        return self.places[id(own)][0]
 
     def adjacency(self, rows: Rows) -> Adjacency:
-        return self._rows.adjacency
+        return self.ranked_rows.adjacency
 
     def cache_of(self, adjacency: Adjacency) -> Cache | None:
         return self.snapshot.cache

@@ -31,7 +31,7 @@ from gquery.planner.ir.filters import (
     SeedFilter,
 )
 from gquery.planner.ir.query_graph import QueryGraph
-from gquery.planner.ir.relations import Binding, Relation, Types
+from gquery.planner.ir.relations import Binding, Identity, Relation, Types
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.cache import Cache
 from gquery.storage.graph import Snapshot
@@ -78,6 +78,25 @@ class CandidateSets:
             return there
 
         return moved
+
+    def repeated(self) -> Callable[[Snapshot, Control], CandidateSets]:
+        """Makes the same sets for one run after the other on this snapshot; it holds nothing of it but adjacencies."""
+        moved, outcomes = self.mover(), self.outcomes
+        known = self.edge_counts, self.built, self._filtered, self._held, self._lists
+
+        def again(snapshot: Snapshot, control: Control) -> CandidateSets:
+            there = moved(snapshot, control)
+            there.outcomes = outcomes
+            there.edge_counts, there.built, there._filtered, there._held, there._lists = known
+            return there
+
+        return again
+
+    @property
+    def resting(self) -> int:
+        """Bytes of what they hold between two runs that is not the cache's of edges."""
+        held = (adjacency for (relation, _), adjacency in self._held.items() if isinstance(relation, Identity))
+        return self.nbytes + sum(adjacency.nbytes for adjacency in held)
 
     @property
     def nbytes(self) -> int:

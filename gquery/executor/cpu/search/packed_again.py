@@ -26,17 +26,22 @@ from gquery.storage.schema import Direction
 class PackedPlans:
     """The packed plans of programs that run on one snapshot after the other."""
 
+    to_come = 0
+
     def __init__(self) -> None:
         self._plans: dict[int, tuple[Program, _Unbound | None]] = {}  # by the id of a program, which is held
 
-    def pack(self, program: Program, candidates: CandidateSets, ranks: Sequence[Ranks]) -> PackedPlan:
-        """As `pack.pack`, for ranks that are always the same for a program."""
+    def pack(
+        self, program: Program, candidates: CandidateSets, ranks: Sequence[Ranks], pooled: bool
+    ) -> tuple[CandidateSets, PackedPlan]:
+        """As `pack.pack`, for ranks that are always the same for a program. pooled: it does not begin at all
+        candidates. With the candidates that the plan is of."""
         _, known = self._plans.get(id(program), (program, None))
         plan = known.bound(candidates) if known is not None else None
         if plan is None:
             plan = pack(program, candidates, ranks)
             self._plans[id(program)] = program, _unbound(program, plan, candidates)
-        return plan
+        return candidates, plan
 
 
 @record(frozen=True, slots=True)
