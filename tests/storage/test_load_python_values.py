@@ -83,6 +83,47 @@ def test_points_in_time_among_dates(load: Load) -> None:
 
 @ways
 @pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([[dt.date(2020, 1, 1)], None, [dt.datetime(2020, 1, 1, 5)]], "05:00:00 has a time of the day"),
+        ([[dt.date(2020, 1, 1), dt.datetime(2020, 1, 1, 5)]], "05:00:00 has a time of the day"),
+        ([{"a": dt.date(2020, 1, 1)}, {"a": dt.datetime(2020, 1, 1, 5)}], "05:00:00 has a time of the day"),
+        ([[NINE], [dt.time(11)]], "11:00:00 has no offset"),
+        ([[[dt.datetime(2020, 1, 1, 9, tzinfo=EAST), dt.datetime(2020, 1, 1, 11)]]], "11:00:00 has no offset"),
+    ],
+)
+def test_times_in_lists_and_maps(load: Load, values: list[Any], said: str) -> None:
+    """Hours and offsets were left out in these."""
+    with pytest.raises(gquery.LoadError, match=said):
+        load(values)
+
+
+@ways
+def test_times_in_lists_keep_all_that_they_have(load: Load) -> None:
+    values = [[NINE, None], None, [], [TEN]]
+    assert load(values).query("MATCH (a:A) RETURN a.t").rows() == [(each,) for each in values]
+    fine = load([{"at": [pd.Timestamp("2020-01-01 00:00:00.000000001")]}])
+    assert fine.query("MATCH (a:A) RETURN toString(a.t.at[0])").scalar() == "2020-01-01T00:00:00.000000001"
+
+
+@pytest.mark.parametrize("load", [by_lists, by_rows, by_networkx])
+def test_values_of_several_types_in_one_table(load: Load) -> None:
+    """The first one that does not fit is named, where Arrow tells its type alone."""
+    for values in (["a", None, 5], [["a"], None, [5]], [dt.datetime(2020, 1, 1), None, dt.date(2020, 1, 1)]):
+        with pytest.raises(gquery.LoadError) as error:
+            load(values)
+        assert f"{values[2]!r} is of another type than the values before it (row 3)" in str(error.value)
+    with pytest.raises(gquery.LoadError, match=r"118059162071741130342.: Python int too large .* \(row 2\)"):
+        load([1, 2**70])
+
+
+def test_the_column_is_named() -> None:
+    with pytest.raises(gquery.LoadError, match=r"vertices \(:A\): .*: `t`: 'x' is of another type"):
+        by_lists([1, "x"])
+
+
+@ways
+@pytest.mark.parametrize(
     ("value", "text"),
     [
         (pd.Timestamp("2020-01-01 00:00:00.000000001"), "2020-01-01T00:00:00.000000001"),

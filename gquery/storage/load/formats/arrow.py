@@ -11,7 +11,7 @@ from gquery.errors import LoadError, did_you_mean
 from gquery.storage.load.assembly.arrow_values import checked
 from gquery.storage.load.assembly.rows import EdgeRows, RawTable, Reference, VertexRows, edge_rows, vertex_rows
 from gquery.storage.load.formats.names import find_ends, find_id
-from gquery.storage.load.formats.python_values import column_of
+from gquery.storage.load.formats.python_values import column_of, has_time
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.rejects import Origin, Part
 from gquery.storage.load.text.header import Column, check_width
@@ -94,13 +94,14 @@ def to_table(value: Any, place: str) -> pa.Table:
     except (MemoryError, LoadError):
         raise
     except Exception as error:  # `value` is foreign code: it may raise anything
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        text = "; ".join(map(str, error.args)) if isinstance(error, pa.ArrowException) else str(error)
+        reason = next(iter(text.splitlines()), type(error).__name__)
         raise LoadError(f"{place}: the table cannot be taken as Arrow: {reason}") from None
     if table is None:
-        raise LoadError(
-            f"{place}: a {type(value).__name__} is no table",
-            hint="give an Arrow table, a data frame, anything with __arrow_c_stream__, or a dict of lists",
-        )
+        hint = "give an Arrow table, a data frame, anything with __arrow_c_stream__, or a dict of lists"
+        if type(value).__name__ == "LazyFrame":  # of Polars, which is not imported for this
+            hint = "its .collect() gives a table"
+        raise LoadError(f"{place}: a {type(value).__name__} is no table", hint=hint)
     return checked(table, place)
 
 
@@ -117,7 +118,7 @@ def _converted(value: Any) -> pa.Table | None:
         named = [i for i, name in enumerate(table.column_names) if not name.startswith(_PANDAS_INDEX)]
         return _frame(table.select(named), value)
     if isinstance(value, Mapping):
-        return pa.table({str(name): _column(column) for name, column in value.items()})
+        return pa.table({str(name): _column(column, name) for name, column in value.items()})
     if isinstance(value, Sequence) and value and all(isinstance(row, Mapping) for row in value):
         return _rows(value)
     return None
@@ -131,8 +132,11 @@ def _with_named_index(frame: Any) -> Any:
     return frame.reset_index(level=names) if names else frame
 
 
-def _column(values: Any) -> Any:
-    return column_of(values) if isinstance(values, list | tuple) else values
+def _column(values: Any, name: Any, gaps: bool = False) -> Any:
+    try:
+        return column_of(values, gaps) if isinstance(values, list | tuple) else values
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        raise ValueError(f"`{name}`: {error}") from None
 
 
 def _frame(table: pa.Table, frame: Any) -> pa.Table:
@@ -142,15 +146,15 @@ def _frame(table: pa.Table, frame: Any) -> pa.Table:
     for index, field in enumerate(table.schema):
         if pa.types.is_fixed_size_binary(field.type) and str(frame[field.name].dtype) == "Object":
             raise ValueError(f"`{field.name}` holds objects of Python's, of which only addresses arrive")
-        if pa.types.is_temporal(field.type) and str(getattr(frame[field.name], "dtype", "")) == "object":
-            table = table.set_column(index, field.name, column_of(frame[field.name].tolist(), gaps=True))
+        if has_time(field.type) and str(getattr(frame[field.name], "dtype", "")) == "object":
+            table = table.set_column(index, field.name, _column(frame[field.name].tolist(), field.name, gaps=True))
     return table
 
 
 def _rows(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     """The columns of the first row, as Arrow takes them."""
     names = pa.Table.from_pylist([dict(rows[0])]).column_names
-    return pa.table({name: column_of([row.get(name) for row in rows]) for name in names})
+    return pa.table({name: _column([row.get(name) for row in rows], name) for name in names})
 
 
 def _raw(table: pa.Table, roles: Mapping[int, Any], place: str) -> RawTable:
