@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 
 from gquery.continuous.watch import Watch
-from gquery.errors import LoadError, did_you_mean
+from gquery.errors import GQueryError, LoadError, did_you_mean
 from gquery.records import record
 from gquery.storage.schema import Schema
 from gquery.store.store import Store
 
 _NUMBERS = (pa.int64(), pa.float64())
+_LONGEST = 1 << 24  # characters of a field, as in the files of a graph
 _NAMED = ("op", "source", "target", "type", "source_label", "target_label")
 
 Key = tuple[str, str, str]
@@ -117,6 +119,17 @@ def read_updates(lines: Iterable[str], name: str, schema: Schema) -> Iterator[Up
         raise LoadError(f"{name}: the text is not UTF-8 ({error.reason})") from None
 
 
+@contextmanager
+def long_fields() -> Iterator[None]:
+    """Within, a field may be as long as in the files of a graph. For a program that does nothing but follow a feed: the
+    limit is that of all readers of a process."""
+    before = csv.field_size_limit(_LONGEST)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
 def fed(store: Store, watch: Watch, lines: Iterable[str], name: str, size: int) -> Iterator[pa.RecordBatch]:
     """Applies the updates of a file, so many at a time, and tells the changes that a watch sees as they come."""
     schema = store.graph.schema
@@ -124,10 +137,10 @@ def fed(store: Store, watch: Watch, lines: Iterable[str], name: str, size: int) 
         inserted, deleted = _tables(updates, schema)
         try:
             store.apply(insert=inserted, delete=deleted)
-        except LoadError as error:
+            yield from watch.reader()
+        except GQueryError as error:  # what is told may fail, too: of a property that the feed brings, say
             error.message = f"{name}, {_lines(updates)}: {error.message}"
             raise
-        yield from watch.reader()
 
 
 def _lines(updates: Sequence[Update]) -> str:

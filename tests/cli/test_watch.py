@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from io import BytesIO, TextIOWrapper
@@ -178,6 +179,29 @@ def test_a_feed_that_is_no_text(cli: Cli, chain: str, tmp_path: Path) -> None:
 
 def _from_stdin(monkeypatch: pytest.MonkeyPatch, feed: bytes) -> None:
     monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(feed), "utf-8", errors="surrogateescape"))
+
+
+def test_long_fields(cli: Cli, chain: str, tmp_path: Path) -> None:
+    """As in the files of a graph, where they may have 16 MiB: those of 131,073 characters were refused."""
+    before = csv.field_size_limit()
+    text = "x" * 2_000_000
+    feed = _feed(tmp_path, f"op,source,target,note\n+,3,1,{text}\n")
+    code, out, err = cli("watch", chain, "MATCH (a)-[e]->({id: 1}) RETURN a.id AS a", "--updates", feed)
+    assert (code, out.splitlines()[1:]) == (0, [b"1,1,3"]), err
+    assert csv.field_size_limit() == before
+    code, _, err = cli(
+        "watch", chain, RINGS, "--updates", _feed(tmp_path, f"op,source,target,note\n+,3,1,{9 * text}\n")
+    )
+    assert (code, "feed.csv, line 2: field larger than field limit (16777216)" in err) == (1, True), err
+
+
+def test_a_property_that_the_feed_brings(cli: Cli, chain: str, tmp_path: Path) -> None:
+    """Its column has a type that the stream did not begin with; which line brings it was not told."""
+    feed = _feed(tmp_path, "op,source,target,w\n+,3,1,\n+,1,3,5\n")
+    query = "MATCH (a)-[e]->(b) RETURN a.id AS a, e.w AS w"
+    code, out, err = cli("watch", chain, query, "--no-strict", "--updates", feed)
+    assert (code, out.splitlines()[1:]) == (1, [b"1,1,3,"]), err
+    assert "feed.csv, line 3: `w` is int64 now, and was null when the stream began" in err
 
 
 def test_from_standard_input(cli: Cli, chain: str, monkeypatch: pytest.MonkeyPatch) -> None:
