@@ -20,26 +20,29 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
-from gquery.errors import ExecutionError, GQueryError
-from gquery.terminal.asking import ask, execute, explained, said_once
-from gquery.terminal.command_line import format_by_ending, format_of, query_text, read_command_line, settings_of
-from gquery.terminal.graphs import describe_load, loading_options, open_graph, open_store
-from gquery.terminal.messages import (
-    ANSWERED,
-    BROKEN_PIPE,
-    CANCELLED,
-    STOPPED,
-    UNCUT,
-    WRONG,
-    UsageError,
-    counted,
-    exit_code,
-    seconds,
-    show_error,
-    stderr_console,
-    stdout_console,
-)
-from gquery.terminal.output.progress import watch
+from gquery.imports import ending_quietly
+
+with ending_quietly():
+    from gquery.errors import ExecutionError, GQueryError
+    from gquery.terminal.asking import ask, execute, explained, said_once
+    from gquery.terminal.command_line import format_by_ending, format_of, query_text, read_command_line, settings_of
+    from gquery.terminal.graphs import describe_load, loading_options, open_graph, open_store
+    from gquery.terminal.messages import (
+        ANSWERED,
+        BROKEN_PIPE,
+        CANCELLED,
+        STOPPED,
+        UNCUT,
+        WRONG,
+        UsageError,
+        counted,
+        exit_code,
+        seconds,
+        show_error,
+        stderr_console,
+        stdout_console,
+    )
+    from gquery.terminal.output.progress import watch
 
 if TYPE_CHECKING:
     from rich.console import Console
