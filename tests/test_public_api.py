@@ -254,6 +254,43 @@ def test_little_of_python_s_stack_is_left(graph: gquery.Graph) -> None:
                 below(frames, lambda result=result: list(result.batches()))
 
 
+def test_little_of_python_s_stack_is_left_to_write(graph: gquery.Graph) -> None:
+    """It was a RecursionError up to twenty frames before the last. The last few are too few for any error of ours."""
+
+    def below(frames: int, work: Callable[[], object]) -> object:
+        return below(frames - 1, work) if frames else work()
+
+    def frames_left(low: int, high: int) -> int:
+        """The deepest from which as many frames can be called as an error of ours needs."""
+        while high - low > 1:
+            middle = (low + high) // 2
+            try:
+                below(middle + 10, int)
+                low = middle
+            except RecursionError:
+                high = middle
+        return low
+
+    store = gquery.Store(graph)
+    new = iter(range(10_000, 20_000))
+    works: list[Callable[[], object]] = [
+        lambda: store.apply(insert={"New": {"id": [next(new)]}}),
+        lambda: store.execute(f"CREATE (:New {{id: {next(new)}}})"),
+    ]
+    for work in works:
+        work()
+        deepest, refused = frames_left(0, sys.getrecursionlimit()), 0
+        for frames in range(deepest - 60, deepest):
+            before = store.version, store.graph.vertex_count
+            try:
+                below(frames, work)
+                change = 1
+            except gquery.GQueryError:
+                refused, change = refused + 1, 0
+            assert (store.version, store.graph.vertex_count) == (before[0] + change, before[1] + change)
+        assert refused
+
+
 @pytest.mark.parametrize("copied", [pickle.dumps, copy.copy, copy.deepcopy])
 def test_a_graph_and_a_store_cannot_be_pickled(copied: Any, tmp_path: Path) -> None:
     """What came was an AttributeError about a local function, for an opened graph another one."""
