@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 import networkx as nx
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -37,7 +38,21 @@ def by_networkx(values: list[Any]) -> gquery.Graph:
     return gquery.from_networkx(graph)
 
 
-ways = pytest.mark.parametrize("load", [by_lists, by_rows, by_pandas, by_networkx])
+def by_series(values: list[Any]) -> gquery.Graph:
+    return gquery.from_arrow({"A": {"id": range(len(values)), "t": pd.Series(values, dtype=object)}}, {})
+
+
+def by_arrays(values: list[Any]) -> gquery.Graph:
+    column = np.empty(len(values), object)
+    column[:] = values
+    return gquery.from_arrow({"A": {"id": range(len(values)), "t": column}}, {})
+
+
+def by_iterators(values: list[Any]) -> gquery.Graph:
+    return gquery.from_arrow({"A": {"id": range(len(values)), "t": iter(values)}}, {})
+
+
+ways = pytest.mark.parametrize("load", [by_lists, by_rows, by_pandas, by_networkx, by_series, by_arrays, by_iterators])
 
 
 @ways
@@ -115,6 +130,41 @@ def test_values_of_several_types_in_one_table(load: Load) -> None:
         assert f"{values[2]!r} is of another type than the values before it (row 3)" in str(error.value)
     with pytest.raises(gquery.LoadError, match=r"118059162071741130342.: Python int too large .* \(row 2\)"):
         load([1, 2**70])
+
+
+@ways
+def test_gaps_of_pandas_among_values(load: Load) -> None:
+    """As in a frame; rows of `to_dict("records")` have them, and were refused."""
+    for values in ([pd.NaT, dt.datetime(2020, 1, 1), None], [pd.NA, "x", None], [pd.NaT, pd.NA, None]):
+        found = load(values).query("MATCH (a:A) RETURN a.t").rows()
+        assert found == [(None,), (values[1] if values[1] is not pd.NA else None,), (None,)]
+
+
+def test_lists_of_polars() -> None:
+    """In a dict of columns they were refused, where those of a frame are not."""
+    columns = {"id": pl.Series([1, 2]), "t": pl.Series([[dt.date(2020, 1, 1)], None])}
+    found = gquery.from_arrow({"A": columns}, {}).query("MATCH (a:A) RETURN a.t").rows()
+    assert found == [([dt.date(2020, 1, 1)],), (None,)]
+
+
+def test_columns_of_one_name_as_text() -> None:
+    """The first one was left out."""
+    with pytest.raises(gquery.LoadError, match="two columns have the same name"):
+        gquery.from_arrow({"A": {"id": [1], 3: [4], "3": [5]}}, {})
+
+
+def test_rows_of_which_later_ones_have_more() -> None:
+    """What the first row has not was left out."""
+    rows = [{"id": 1, "s": "a"}, {"id": 2, 3: 4.5}]
+    found = gquery.from_arrow({"A": rows}, {}).query("MATCH (a:A) RETURN a.s, a.`3`").rows()
+    assert found == [("a", None), (None, 4.5)]
+
+
+@pytest.mark.parametrize("text", ["ab", b"ab"])
+def test_a_text_is_no_column(text: Any) -> None:
+    """It was one of its letters, or of numbers."""
+    with pytest.raises(gquery.LoadError, match=r"`t` is a (str|bytes), not a column"):
+        gquery.from_arrow({"A": {"id": [1, 2], "t": text}}, {})
 
 
 def test_the_column_is_named() -> None:

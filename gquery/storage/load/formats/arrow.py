@@ -118,7 +118,8 @@ def _converted(value: Any) -> pa.Table | None:
         named = [i for i, name in enumerate(table.column_names) if not name.startswith(_PANDAS_INDEX)]
         return _frame(table.select(named), value)
     if isinstance(value, Mapping):
-        return pa.table({str(name): _column(column, name) for name, column in value.items()})
+        columns = [_column(column, name) for name, column in value.items()]
+        return pa.table(columns, names=[str(name) for name in value])
     if isinstance(value, Sequence) and value and all(isinstance(row, Mapping) for row in value):
         return _rows(value)
     return None
@@ -133,8 +134,17 @@ def _with_named_index(frame: Any) -> Any:
 
 
 def _column(values: Any, name: Any, gaps: bool = False) -> Any:
+    """Typed arrays as Arrow takes them, and Python's values as they are. A text is no column of its letters."""
+    if isinstance(values, str | bytes):
+        raise ValueError(f"`{name}` is a {type(values).__name__}, not a column")
     try:
-        return column_of(values, gaps) if isinstance(values, list | tuple) else values
+        if str(getattr(values, "dtype", "")) == "object":  # of NumPy and pandas, whose gaps may be anything
+            return column_of(values.tolist(), gaps=hasattr(values, "isna"))
+        if isinstance(values, pa.Array | pa.ChunkedArray):
+            return values
+        if hasattr(values, "__arrow_c_stream__"):
+            return pa.chunked_array(values)
+        return pa.array(values) if hasattr(values, "dtype") else column_of(list(values), gaps)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         raise ValueError(f"`{name}`: {error}") from None
 
@@ -152,9 +162,9 @@ def _frame(table: pa.Table, frame: Any) -> pa.Table:
 
 
 def _rows(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """The columns of the first row, as Arrow takes them."""
-    names = pa.Table.from_pylist([dict(rows[0])]).column_names
-    return pa.table({name: _column([row.get(name) for row in rows], name) for name in names})
+    """A column for whatever some row has."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pa.table([_column([row.get(name) for row in rows], name) for name in names], names=list(map(str, names)))
 
 
 def _raw(table: pa.Table, roles: Mapping[int, Any], place: str) -> RawTable:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from gquery.errors import shortened
 from gquery.storage.schema import ZONED_TIME
 
+_MISSING = ("NaTType", "NAType")  # pandas' gaps
 _Kind = type[datetime.datetime] | type[datetime.time]
 
 
@@ -20,6 +21,8 @@ def column_of(values: Sequence[Any], gaps: bool = False) -> pa.Array | pa.Chunke
     value that is of another type than those before it, and where some points in time have a zone, or some times of the
     day an offset, and others none: Arrow would take these for UTC's, or leave the offsets out. So it would the hours of
     points in time that stand among dates. All that holds inside of lists and maps, too."""
+    if any(type(value).__name__ in _MISSING for value in values):
+        values = [None if type(value).__name__ in _MISSING else value for value in values]
     try:
         column = pa.array(values, from_pandas=gaps)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
