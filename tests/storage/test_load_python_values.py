@@ -195,6 +195,24 @@ def test_objects_of_polars_are_refused() -> None:
         gquery.from_arrow({"A": frame}, {})
 
 
+@pytest.mark.parametrize("as_relation", [False, True])
+def test_types_that_duckdb_does_not_hand_on(as_relation: bool) -> None:
+    """Times of the day came without their offset, bits as the bytes that DuckDB keeps them in."""
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE a AS SELECT 1 AS id, '10:00:00.5+01'::TIMETZ AS \"t \"\"z\", '101'::BIT AS b")
+        connection.execute("INSERT INTO a VALUES (2, NULL, NULL)")
+        source = connection.table("a") if as_relation else "a"
+        graph = gquery.from_duckdb(connection, {"A": source}, {})
+        rows = graph.query('MATCH (a:A) RETURN a.id, a.`t "z`, a.b ORDER BY a.id').rows()
+        east = dt.timezone(dt.timedelta(hours=1))
+        assert rows == [(1, dt.time(10, 0, 0, 500000, tzinfo=east), "101"), (2, None, None)]
+        for expression in ("['10:00:00+01'::TIMETZ]", "{'b': ['1'::BIT]}", "1::VARIANT"):
+            query = f"SELECT 1 AS id, {expression} AS v"
+            source = connection.sql(query) if as_relation else query
+            with pytest.raises(gquery.LoadError, match=r"a column of type .* of DuckDB cannot be a property"):
+                gquery.from_duckdb(connection, {"A": source}, {})
+
+
 def test_what_nobody_can_read_is_refused() -> None:
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE a AS SELECT 1 AS id, 12345678901234567890123::BIGNUM AS v")

@@ -10,6 +10,7 @@ import pyarrow as pa
 from gquery.errors import LoadError, did_you_mean
 from gquery.storage.load.assembly.arrow_values import checked
 from gquery.storage.load.assembly.rows import EdgeRows, RawTable, Reference, VertexRows, edge_rows, vertex_rows
+from gquery.storage.load.formats.duckdb_tables import whole
 from gquery.storage.load.formats.names import find_ends, find_id
 from gquery.storage.load.formats.python_values import column_of, has_time
 from gquery.storage.load.loading import Loading
@@ -113,7 +114,7 @@ def _converted(value: Any) -> pa.Table | None:
     if isinstance(value, pa.RecordBatchReader):
         return value.read_all()
     if hasattr(value, "__arrow_c_stream__") and not isinstance(value, type):
-        value = _with_named_index(value)
+        value = whole(value) if type(value).__name__ == "DuckDBPyRelation" else _with_named_index(value)
         table = pa.table(value)
         named = [i for i, name in enumerate(table.column_names) if not name.startswith(_PANDAS_INDEX)]
         return _frame(table.select(named), value)
