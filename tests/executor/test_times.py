@@ -264,6 +264,16 @@ def test_functions_of_computed_values(expression: str, expected: list[Any]) -> N
         assert graph.query(f"MATCH (a) WHERE ({expression}) IS NOT NULL RETURN count(*)").scalar() == known
 
 
+@pytest.mark.parametrize("value", ["{}", "[{}]", "{{at: [{}, null], n: 1}}"])
+def test_polars_has_points_in_time_at_an_offset_in_utc(value: str) -> None:
+    """It knows zones by name alone, and raised an error of its own."""
+    written = "datetime('2024-01-01T10:00+05:30')"
+    graph = gquery.from_arrow(vertices={}, edges={})
+    found = graph.query(f"RETURN {value.format(written)} AS x").to_polars()["x"].to_list()[0]
+    at = dt.datetime(2024, 1, 1, 4, 30, tzinfo=dt.UTC)
+    assert found == {"{}": at, "[{}]": [at]}.get(value, {"at": [at, None], "n": 1})
+
+
 @pytest.mark.parametrize("unit", ["us", "ns"])
 @pytest.mark.parametrize("hour", [0, 1])
 def test_an_hour_that_a_clock_shows_twice_stays_itself(hour: int, unit: str) -> None:
