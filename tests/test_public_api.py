@@ -127,6 +127,20 @@ LOOP: list[Any] = []
 LOOP.append(LOOP)
 
 
+@pytest.mark.parametrize("depth", [0, 1])
+def test_a_key_that_is_empty_is_no_parameter_s(graph: gquery.Graph, depth: int) -> None:
+    """What came was that this is a fault of gquery's."""
+    value: Any = {"": 1}
+    for _ in range(depth):
+        value = [{"a": value}]
+    with pytest.raises(gquery.BindError, match=r"a key of a map is not empty; parameter `.x` has one that is"):
+        graph.query("RETURN $x AS x", {"x": value})
+
+
+def test_a_bytearray_is_bytes(graph: gquery.Graph) -> None:
+    assert graph.query("RETURN $x AS x", {"x": bytearray(b"ab")}).scalar() == b"ab"
+
+
 @pytest.mark.parametrize(
     "value",
     [Colour.RED, uuid.UUID(int=7), (value for value in "ab"), LOOP, {"a": LOOP}, "\ud800", {"\udfff": 1}, {1: 2},

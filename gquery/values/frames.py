@@ -31,7 +31,7 @@ def _would_change(arrow: pa.DataType) -> bool:
 
 
 def named_zones(table: pa.Table) -> pa.Table:
-    """The table as Polars takes it, which knows zones by name alone: points in time at an offset are the same in UTC."""
+    """The table as Polars takes it, which knows zones by name alone: points in time at an offset are in UTC."""
     return table.cast(pa.schema([field.with_type(_named_zone(field.type)) for field in table.schema]))
 
 
