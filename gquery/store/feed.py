@@ -2,15 +2,15 @@
 
 The header names `op`, which is `+` or `-`, `source` and `target` (or `u` and `v`), the users' ids. It may name `type`,
 which a graph with edges of one type needs not, `source_label` and `target_label`; all other columns are properties, of
-the type that they have in the graph. An empty field is a property that the edge does not have; what deletes an edge may
-name properties to tell it from others, and an empty field of it tells nothing.
+the type that they have in the graph, and one without a name is left out. An empty field is a property that the edge does
+not have; what deletes an edge may name properties to tell it from others, and an empty field of it tells nothing.
 """
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pyarrow as pa
@@ -105,7 +105,9 @@ def read_updates(lines: Iterable[str], name: str, schema: Schema) -> Iterator[Up
             if not type_:
                 raise LoadError(f"{place}: there is no type", hint=f"the graph has {', '.join(types) or 'none'}")
             key = row.get("source_label") or "", type_, row.get("target_label") or ""
-            values = {column: text for column, text in row.items() if column not in (*_NAMED, source, target) and text}
+            values = {
+                column: text for column, text in row.items() if column not in (*_NAMED, source, target, "") and text
+            }
             read = {}
             for column, text in values.items():
                 value = _read([text], types_of := _types(schema, type_, column))
@@ -203,5 +205,19 @@ def _read(texts: Sequence[str | None], types: Sequence[pa.DataType]) -> pa.Array
         try:
             return column.cast(wanted)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            continue
+            if pa.types.is_timestamp(wanted) and wanted.tz == "UTC":
+                return _read_utc(column, wanted)
     return None
+
+
+def _read_utc(column: pa.Array, wanted: pa.DataType) -> pa.Array | None:
+    """Points in time of which some have no offset, which are UTC's as in the files of a graph."""
+    read = []
+    for row in range(len(column)):
+        for kind in (wanted, pa.timestamp(wanted.unit)):
+            with suppress(pa.ArrowInvalid):
+                read.append(column[row : row + 1].cast(kind).cast(wanted))
+                break
+        else:
+            return None
+    return pa.concat_arrays(read)

@@ -151,6 +151,21 @@ def test_values_are_of_the_types_that_they_have_in_the_graph(cli: Cli, tmp_path:
     assert (gone["diff"], gone["code"], gone["on"]) == (-1, "01", "2020-01-01")
 
 
+def test_points_in_time_as_files_have_them(cli: Cli, tmp_path: Path) -> None:
+    """Those without an offset are UTC's where a graph is loaded, and were refused."""
+    graph = tmp_path / "calls.csv"
+    graph.write_text("source,target,at:datetime\n1,2,2020-01-01T00:00:00\n")
+    feed = _feed(tmp_path,
+                 "op,source,target,at,\n+,2,1,2020-01-01T05:00:00,x\n+,2,1,2020-01-01T07:00Z,\n"
+                 "-,1,2,2020-01-01T02:00:00+02:00,y\n")  # fmt: skip
+    query = "MATCH ()-[e]->() RETURN e.at AS at, keys(e) AS keys"
+    code, out, err = cli("watch", str(graph), query, "--updates", feed, "--format", "json", "--batch", "3")
+    assert code == 0, err
+    rows = [json.loads(line) for line in out.splitlines()]
+    told = {(row["diff"], row["at"][:16], *row["keys"]) for row in rows}
+    assert told == {(1, "2020-01-01T05:00", "at"), (1, "2020-01-01T07:00", "at"), (-1, "2020-01-01T00:00", "at")}
+
+
 def test_whole_numbers_where_the_graph_has_others(cli: Cli, tmp_path: Path) -> None:
     graph = tmp_path / "weights.gq"
     edges = {"source": [1], "target": [2], "weight": [1.5]}
