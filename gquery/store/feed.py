@@ -2,8 +2,8 @@
 
 The header names `op`, which is `+` or `-`, `source` and `target` (or `u` and `v`), the users' ids. It may name `type`,
 which a graph with edges of one type needs not, `source_label` and `target_label`; all other columns are properties, of
-the type that they have in the graph, and one without a name is left out. An empty field is a property that the edge does
-not have; what deletes an edge may name properties to tell it from others, and an empty field of it tells nothing.
+the type that they have in the graph, and one without a name is left out. An empty field is a property that the edge
+does not have; what deletes an edge may name properties to tell it from others, and an empty field of it tells nothing.
 """
 
 from __future__ import annotations
