@@ -7,9 +7,9 @@ g.query("MATCH (a:Person)-[:KNOWS]->(b) RETURN a.name, b.name").to_arrow()
 
 from typing import TYPE_CHECKING, Any, Unpack
 
-from gquery.imports import nothing_is_garbage
+from gquery.imports import ending_quietly, nothing_is_garbage
 
-with nothing_is_garbage():
+with ending_quietly(), nothing_is_garbage():
     from gquery.errors import (
         BindError,
         ExecutionError,

@@ -20,26 +20,29 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
-from gquery.errors import ExecutionError, GQueryError
-from gquery.terminal.asking import ask, execute, said_once
-from gquery.terminal.command_line import format_by_ending, format_of, query_text, read_command_line, settings_of
-from gquery.terminal.graphs import describe_load, loading_options, open_graph, open_store
-from gquery.terminal.messages import (
-    ANSWERED,
-    BROKEN_PIPE,
-    CANCELLED,
-    STOPPED,
-    UNCUT,
-    WRONG,
-    UsageError,
-    counted,
-    exit_code,
-    seconds,
-    show_error,
-    stderr_console,
-    stdout_console,
-)
-from gquery.terminal.output.progress import watch
+from gquery.imports import ending_quietly
+
+with ending_quietly():
+    from gquery.errors import ExecutionError, GQueryError
+    from gquery.terminal.asking import ask, execute, explained, said_once
+    from gquery.terminal.command_line import format_by_ending, format_of, query_text, read_command_line, settings_of
+    from gquery.terminal.graphs import describe_load, loading_options, open_graph, open_store
+    from gquery.terminal.messages import (
+        ANSWERED,
+        BROKEN_PIPE,
+        CANCELLED,
+        STOPPED,
+        UNCUT,
+        WRONG,
+        UsageError,
+        counted,
+        exit_code,
+        seconds,
+        show_error,
+        stderr_console,
+        stdout_console,
+    )
+    from gquery.terminal.output.progress import watch
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -222,7 +225,7 @@ def _opened(path: str) -> BinaryIO:
 def _explain(chosen: Namespace) -> int:
     text, console = query_text(chosen.query), stderr_console()
     with GQueryError.behind("EXPLAIN "):
-        result = ask(_graph(chosen, console), f"EXPLAIN {text}", dict(chosen.param), console)
+        result = explained(_graph(chosen, console), f"EXPLAIN {text}", dict(chosen.param), console)
     _print("\n".join(result.to_arrow()["plan"].to_pylist()))
     return ANSWERED
 
@@ -237,7 +240,7 @@ def _profile(chosen: Namespace) -> int:
 
 def _watch(chosen: Namespace) -> int:
     from gquery.store import Store
-    from gquery.store.feed import fed
+    from gquery.store.feed import fed, long_fields
     from gquery.values.formats import file_format, flushing, stream_format
 
     if chosen.query == chosen.updates == "-":
@@ -249,6 +252,7 @@ def _watch(chosen: Namespace) -> int:
     text, parameters = query_text(chosen.query), dict(chosen.param)
     standing = said_once(lambda: store.watch(text, parameters, emit=chosen.emit), console)
     with (
+        long_fields(),
         _feed(chosen.updates) as lines,
         _opened(chosen.output) if chosen.output else nullcontext(sys.stdout.buffer) as sink,
     ):

@@ -6,6 +6,9 @@ soon as it first converts what is no plain number (`arrays.py`). So they are imp
 they are needed, and the main thread waits.
 
 What they make is there to stay. Looking through it for garbage, again and again, would be a tenth of the time.
+
+What all queries need is imported with `gquery` itself, by the main thread. A program hears of Ctrl-C then as it does in
+any import; the command `gquery`, in which nothing has begun yet, ends.
 """
 
 from __future__ import annotations
@@ -13,13 +16,16 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import signal
 import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
-from gquery.stopping import Check
+if TYPE_CHECKING:
+    from gquery.stopping import Check
 
 CONVERSION = ("pandas",)
 ENGINE = ("gquery.executor.cpu.engine",)
@@ -27,6 +33,7 @@ DATABASE = ("duckdb",)
 GROUPING = "pyarrow.acero"
 
 _POLL = 0.02  # seconds between two looks at the clock
+_CANCELLED = 130  # the exit code of a command that Ctrl-C ends
 _LONGEST = 10.0  # seconds that a fork waits for an import, which takes tenths of one
 _absent: set[str] = set()
 _there: set[str] = set()
@@ -57,6 +64,27 @@ def is_imported(name: str, after: int) -> bool:
     elif _asked[name] == after:
         _importing([name])
     return name in _there
+
+
+@contextmanager
+def ending_quietly() -> Iterator[None]:
+    """Ctrl-C ends the command `gquery` meanwhile, where Python would show how far it has come."""
+    heard = signal.getsignal(signal.SIGINT)
+    is_ours = heard is signal.default_int_handler and threading.current_thread() is threading.main_thread()
+    if not (is_ours and _is_command()):
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *_: os._exit(_CANCELLED))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, heard)
+
+
+def _is_command() -> bool:
+    """Whether this process is `gquery`, or `python -m gquery`."""
+    script = os.path.basename(next(iter(sys.argv), ""))
+    return script.removesuffix(".exe") == "gquery" or sys.orig_argv[1:3] == ["-m", "gquery"]
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from gquery.values.formats import (
     schema_without_unions,
     stream_format,
 )
-from gquery.values.frames import series_of
+from gquery.values.frames import named_zones, series_of
 from gquery.values.on_card import device_capsules
 
 Part = TypeVar("Part")
@@ -198,10 +198,12 @@ class Result:
         return device_capsules(self.schema, columns)
 
     def to_polars(self) -> Any:
-        """A Polars DataFrame. Polars has no values of several types: numbers become floats, others text."""
+        """A Polars DataFrame. Polars has no values of several types: numbers become floats, others text. Nor has it
+        offsets of points in time that belong to no zone: these are UTC's."""
         table = self.to_arrow()
         batches = [batch_without_unions(batch) for batch in table.to_batches()]
-        return _require("polars").from_arrow(pa.Table.from_batches(batches, schema_without_unions(table.schema)))
+        table = pa.Table.from_batches(batches, schema_without_unions(table.schema))
+        return _require("polars").from_arrow(named_zones(table))
 
     def rows(self) -> list[Row]:
         """The answer as rows of Python values: tuples whose values are reachable by name too."""

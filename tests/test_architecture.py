@@ -67,7 +67,9 @@ ALLOWED = {
         "session", "opening", "store", "motif", "result", "values", "storage", "grammar", "planner.ir.functions",
         "executor.progress", "executor.cpu.machine.kernel_cache", "executor.devices", "executor.gpu.device",
     ],
-    "cli": ["session", "opening", "store", "motif", "result", "terminal", "repl", "values", "storage", "grammar"],
+    "cli": [
+        "imports", "session", "opening", "store", "motif", "result", "terminal", "repl", "values", "storage", "grammar",
+    ],
     "repl": ["session", "opening", "result", "terminal", "values", "storage", "grammar"],
     "__main__": ["cli"],
     "__init__": ["imports", "session", "opening", "store", "motif", "result", "values", "integrations"],

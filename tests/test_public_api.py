@@ -127,6 +127,20 @@ LOOP: list[Any] = []
 LOOP.append(LOOP)
 
 
+@pytest.mark.parametrize("depth", [0, 1])
+def test_a_key_that_is_empty_is_no_parameter_s(graph: gquery.Graph, depth: int) -> None:
+    """What came was that this is a fault of gquery's."""
+    value: Any = {"": 1}
+    for _ in range(depth):
+        value = [{"a": value}]
+    with pytest.raises(gquery.BindError, match=r"a key of a map is not empty; parameter `.x` has one that is"):
+        graph.query("RETURN $x AS x", {"x": value})
+
+
+def test_a_bytearray_is_bytes(graph: gquery.Graph) -> None:
+    assert graph.query("RETURN $x AS x", {"x": bytearray(b"ab")}).scalar() == b"ab"
+
+
 @pytest.mark.parametrize(
     "value",
     [Colour.RED, uuid.UUID(int=7), (value for value in "ab"), LOOP, {"a": LOOP}, "\ud800", {"\udfff": 1}, {1: 2},
@@ -252,6 +266,43 @@ def test_little_of_python_s_stack_is_left(graph: gquery.Graph) -> None:
         for frames in range(500, sys.getrecursionlimit() - 100, 25):
             with contextlib.suppress(gquery.ExecutionError):
                 below(frames, lambda result=result: list(result.batches()))
+
+
+def test_little_of_python_s_stack_is_left_to_write(graph: gquery.Graph) -> None:
+    """It was a RecursionError up to twenty frames before the last. The last few are too few for any error of ours."""
+
+    def below(frames: int, work: Callable[[], object]) -> object:
+        return below(frames - 1, work) if frames else work()
+
+    def frames_left(low: int, high: int) -> int:
+        """The deepest from which as many frames can be called as an error of ours needs."""
+        while high - low > 1:
+            middle = (low + high) // 2
+            try:
+                below(middle + 10, int)
+                low = middle
+            except RecursionError:
+                high = middle
+        return low
+
+    store = gquery.Store(graph)
+    new = iter(range(10_000, 20_000))
+    works: list[Callable[[], object]] = [
+        lambda: store.apply(insert={"New": {"id": [next(new)]}}),
+        lambda: store.execute(f"CREATE (:New {{id: {next(new)}}})"),
+    ]
+    for work in works:
+        work()
+        deepest, refused = frames_left(0, sys.getrecursionlimit()), 0
+        for frames in range(deepest - 60, deepest):
+            before = store.version, store.graph.vertex_count
+            try:
+                below(frames, work)
+                change = 1
+            except gquery.GQueryError:
+                refused, change = refused + 1, 0
+            assert (store.version, store.graph.vertex_count) == (before[0] + change, before[1] + change)
+        assert refused
 
 
 @pytest.mark.parametrize("copied", [pickle.dumps, copy.copy, copy.deepcopy])

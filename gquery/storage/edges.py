@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from concurrent.futures import Future
 from functools import lru_cache
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from gquery.errors import LoadError
 from gquery.lasting.locks import lasting_lock
+from gquery.lasting.promises import Promise
 from gquery.lasting.properties import cached_property
 from gquery.records import record
 from gquery.storage.adjacency import Adjacency, build_adjacency, building_bytes, seen
@@ -60,7 +60,7 @@ class Edges:
             raise LoadError("an edge type cannot begin with NUL: the planner's own types do")
         self._stored = dict(stored or {})
         self._kept: dict[AdjacencyKey, Adjacency] = {}
-        self._promised: dict[AdjacencyKey, Future[Adjacency | None]] = {}
+        self._promised: dict[AdjacencyKey, Promise[Adjacency]] = {}
         self._lock = lasting_lock()
 
     def kept(self, key: AdjacencyKey) -> Adjacency:
@@ -112,13 +112,11 @@ class Edges:
         with self._lock:
             return tuple({**self._stored, **self._kept})
 
-    def promised(self, keys: Iterable[AdjacencyKey]) -> Mapping[AdjacencyKey, Future[Adjacency | None]]:
+    def promised(self, keys: Iterable[AdjacencyKey]) -> Mapping[AdjacencyKey, Promise[Adjacency]]:
         """Adjacencies as they are best changed, which the caller has to make; without those that somebody else makes,
         or has made. None: as it is."""
         with self._lock:
-            new: dict[AdjacencyKey, Future[Adjacency | None]] = {
-                key: Future() for key in keys if key not in self._promised
-            }
+            new: dict[AdjacencyKey, Promise[Adjacency]] = {key: Promise() for key in keys if key not in self._promised}
             self._promised |= new
             return new
 

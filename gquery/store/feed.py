@@ -2,25 +2,27 @@
 
 The header names `op`, which is `+` or `-`, `source` and `target` (or `u` and `v`), the users' ids. It may name `type`,
 which a graph with edges of one type needs not, `source_label` and `target_label`; all other columns are properties, of
-the type that they have in the graph. An empty field is a property that the edge does not have; what deletes an edge may
-name properties to tell it from others, and an empty field of it tells nothing.
+the type that they have in the graph, and one without a name is left out. An empty field is a property that the edge
+does not have; what deletes an edge may name properties to tell it from others, and an empty field of it tells nothing.
 """
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pyarrow as pa
 
 from gquery.continuous.watch import Watch
-from gquery.errors import LoadError, did_you_mean
+from gquery.errors import GQueryError, LoadError, did_you_mean
 from gquery.records import record
 from gquery.storage.schema import Schema
 from gquery.store.store import Store
 
 _NUMBERS = (pa.int64(), pa.float64())
+_LONGEST = 1 << 24  # characters of a field, as in the files of a graph
 _NAMED = ("op", "source", "target", "type", "source_label", "target_label")
 
 Key = tuple[str, str, str]
@@ -103,7 +105,9 @@ def read_updates(lines: Iterable[str], name: str, schema: Schema) -> Iterator[Up
             if not type_:
                 raise LoadError(f"{place}: there is no type", hint=f"the graph has {', '.join(types) or 'none'}")
             key = row.get("source_label") or "", type_, row.get("target_label") or ""
-            values = {column: text for column, text in row.items() if column not in (*_NAMED, source, target) and text}
+            values = {
+                column: text for column, text in row.items() if column not in (*_NAMED, source, target, "") and text
+            }
             read = {}
             for column, text in values.items():
                 value = _read([text], types_of := _types(schema, type_, column))
@@ -117,6 +121,17 @@ def read_updates(lines: Iterable[str], name: str, schema: Schema) -> Iterator[Up
         raise LoadError(f"{name}: the text is not UTF-8 ({error.reason})") from None
 
 
+@contextmanager
+def long_fields() -> Iterator[None]:
+    """Within, a field may be as long as in the files of a graph. For a program that does nothing but follow a feed: the
+    limit is that of all readers of a process."""
+    before = csv.field_size_limit(_LONGEST)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
 def fed(store: Store, watch: Watch, lines: Iterable[str], name: str, size: int) -> Iterator[pa.RecordBatch]:
     """Applies the updates of a file, so many at a time, and tells the changes that a watch sees as they come."""
     schema = store.graph.schema
@@ -124,10 +139,10 @@ def fed(store: Store, watch: Watch, lines: Iterable[str], name: str, size: int) 
         inserted, deleted = _tables(updates, schema)
         try:
             store.apply(insert=inserted, delete=deleted)
-        except LoadError as error:
+            yield from watch.reader()
+        except GQueryError as error:  # what is told may fail, too: of a property that the feed brings, say
             error.message = f"{name}, {_lines(updates)}: {error.message}"
             raise
-        yield from watch.reader()
 
 
 def _lines(updates: Sequence[Update]) -> str:
@@ -190,5 +205,19 @@ def _read(texts: Sequence[str | None], types: Sequence[pa.DataType]) -> pa.Array
         try:
             return column.cast(wanted)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            continue
+            if pa.types.is_timestamp(wanted) and wanted.tz == "UTC":
+                return _read_utc(column, wanted)
     return None
+
+
+def _read_utc(column: pa.Array, wanted: pa.DataType) -> pa.Array | None:
+    """Points in time of which some have no offset, which are UTC's as in the files of a graph."""
+    read = []
+    for row in range(len(column)):
+        for kind in (wanted, pa.timestamp(wanted.unit)):
+            with suppress(pa.ArrowInvalid):
+                read.append(column[row : row + 1].cast(kind).cast(wanted))
+                break
+        else:
+            return None
+    return pa.concat_arrays(read)

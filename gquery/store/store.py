@@ -178,9 +178,15 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[Snapshot]:
         """The newest snapshot, which no other writer changes before this ends."""
-        self._writers_turn.wait(_TURN)
-        with self._writer:
-            yield self._graph.snapshot
+        try:
+            self._writers_turn.wait(_TURN)
+            with self._writer:
+                yield self._graph.snapshot
+        except RecursionError:
+            raise ExecutionError(
+                "changing the graph needs more of Python's stack than is left here",
+                hint="change it where fewer functions have called each other",
+            ) from None
 
     def commit(self, batches: Sequence[Batch]) -> int:
         """Makes some batches, each by the ids of what the one before gives, one version, and tells which."""

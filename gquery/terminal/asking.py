@@ -39,6 +39,13 @@ def execute(
     return said_once(lambda: store.execute(text, parameters, **settings), notes)
 
 
+def explained(graph: Graph, text: str, parameters: Mapping[str, object], notes: Console) -> Result:
+    """The plan of a query, or of a statement that writes: as nothing is written, any graph will do."""
+    from gquery.store.executing import executed
+
+    return said_once(lambda: executed(graph, text, parameters, graph.settings).result, notes)
+
+
 def said_once(run: Callable[[], Asked], notes: Console) -> Asked:
     """What `run` gives; its warnings are printed to `notes`, in place of Python's own."""
     with warnings.catch_warnings():

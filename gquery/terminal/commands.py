@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 from gquery.errors import GQueryError, did_you_mean
 from gquery.settings import Settings
+from gquery.terminal.asking import explained
 from gquery.terminal.graphs import add_loading_options, loading_options
 from gquery.terminal.literals import read_literal
 from gquery.terminal.messages import UsageError, seconds
@@ -110,7 +111,8 @@ def _save(shell: Shell, path: str) -> None:
 
 def _explain(shell: Shell, query: str) -> None:
     with GQueryError.behind("EXPLAIN "):
-        result = shell.ask(f"EXPLAIN {query or _last_text(shell)}")
+        text = f"EXPLAIN {query or _last_text(shell)}"
+        result = explained(shell.loaded(), text, shell.parameters, shell.notes)
     text = "\n".join(result.to_arrow()["plan"].to_pylist())
     shell.console.print(text, markup=False, highlight=False, soft_wrap=True)
 

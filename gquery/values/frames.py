@@ -1,4 +1,4 @@
-"""Columns of an answer as pandas has them."""
+"""Columns of an answer as pandas and Polars have them."""
 
 from __future__ import annotations
 
@@ -28,3 +28,17 @@ def _would_change(arrow: pa.DataType) -> bool:
         item = arrow.value_type
         return _would_change(item) or (pa.types.is_timestamp(item) and item.tz is not None)
     return bool(pa.types.is_nested(arrow)) or arrow == pa.time64("ns")
+
+
+def named_zones(table: pa.Table) -> pa.Table:
+    """The table as Polars takes it, which knows zones by name alone: points in time at an offset are in UTC."""
+    return table.cast(pa.schema([field.with_type(_named_zone(field.type)) for field in table.schema]))
+
+
+def _named_zone(arrow: pa.DataType) -> pa.DataType:
+    if pa.types.is_struct(arrow):
+        return pa.struct([field.with_type(_named_zone(field.type)) for field in arrow])
+    if pa.types.is_list(arrow):
+        return pa.list_(arrow.value_field.with_type(_named_zone(arrow.value_type)))
+    is_offset = pa.types.is_timestamp(arrow) and arrow.tz is not None and arrow.tz[0] in "+-"
+    return pa.timestamp(arrow.unit, "UTC") if is_offset else arrow

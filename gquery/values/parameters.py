@@ -49,6 +49,8 @@ def _plain(value: Any, what: str, depth: int) -> Any:
             return _text(str.__str__(value), what)
         case pa.MonthDayNano():  # which is a tuple, too
             return value
+        case bytearray():
+            return bytes(value)
         case Mapping() if not isinstance(value, pa.Scalar):
             return {_key(key, what): _plain(item, what, depth + 1) for key, item in value.items()}
         case list() | tuple() | set() | frozenset():
@@ -68,6 +70,8 @@ def _scalar(value: Any) -> Any:
 def _key(key: object, what: str) -> str:
     if not isinstance(key, str):
         raise BindError(f"the keys of a map are text; {what} has {key!r:.40}")
+    if not key:
+        raise BindError(f"a key of a map is not empty; {what} has one that is")
     return _text(key, what)
 
 

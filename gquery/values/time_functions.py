@@ -15,23 +15,36 @@ _CLOCKS = ("transaction", "statement", "realtime")
 EPOCHS = ("datetime.fromepoch", "datetime.fromepochmillis")
 """Functions of whole numbers."""
 
+_BASES = frozenset({"date", "time", "datetime", "epochSeconds", "epochMillis"})  # of a map
+
 
 def calculated(name: str, arguments: list[Any]) -> Moment | Duration | None:
     """What the function gives; null where an argument is."""
     return None if None in arguments else (SCALINGS.get(name) or FUNCTIONS[name][1])(*arguments)
 
 
-def _made(family: Family) -> Callable[[Any], Moment]:
-    def make(value: Any) -> Moment:
+def _made(family: Family) -> Callable[[Any], Moment | None]:
+    def make(value: Any) -> Moment | None:
         if isinstance(value, str):
             return parse_moment(value, family)
         if isinstance(value, Mapping):
-            return moment_of({key: part for key, part in value.items() if part is not None}, family)
+            return None if _is_unknown(value) else moment_of(_named(value), family)
         if isinstance(value, Moment):
             return converted(value, family)
         raise ValueError(f"{family}() takes a text, a map or another date or time, not {value!r}")
 
     return make
+
+
+def _is_unknown(parts: Mapping[str, Any]) -> bool:
+    """Whether what all other parts stand on is null."""
+    missing = {name for name, part in parts.items() if part is None}
+    return bool(missing & _BASES) or ("year" in missing and parts.keys().isdisjoint(_BASES))
+
+
+def _named(parts: Mapping[str, Any]) -> dict[str, Any]:
+    """A part that is null is as one that is not named."""
+    return {name: part for name, part in parts.items() if part is not None}
 
 
 def _since_epoch(*keys: str) -> Callable[..., Moment]:
@@ -57,7 +70,7 @@ def _cut(family: Family) -> Callable[..., Moment]:
     def cut(unit: Any, value: Any, parts: Any = None) -> Moment:
         if not isinstance(value, Moment) or not isinstance(unit, str) or not isinstance(parts, Mapping | None):
             raise ValueError(f"{family}.truncate() takes the name of a unit, a date or time, and a map")
-        return truncated(unit, value, family, parts or {})
+        return truncated(unit, value, family, _named(parts or {}))
 
     return cut
 
@@ -77,7 +90,7 @@ SCALINGS: Mapping[str, Callable[[Any, Any], Duration]] = {
 }
 """Operators of a duration and a number."""
 
-FUNCTIONS: Mapping[str, tuple[int, Callable[..., Moment | Duration]]] = {
+FUNCTIONS: Mapping[str, tuple[int, Callable[..., Moment | Duration | None]]] = {
     **{family: (1, _made(family)) for family in FAMILIES},
     **{f"{family}.{clock}": (1, _made(family)) for family in FAMILIES for clock in _CLOCKS},
     **{f"{family}.truncate": (3, _cut(family)) for family in FAMILIES},
@@ -87,4 +100,4 @@ FUNCTIONS: Mapping[str, tuple[int, Callable[..., Moment | Duration]]] = {
     "duration.inmonths": (2, _between(in_months)), "duration.indays": (2, _between(in_days)),
     "duration.inseconds": (2, _between(in_seconds)),
 }  # fmt: skip
-"""How many arguments each takes, and what it gives."""
+"""How many arguments each takes, and what it gives: null, too, of a map without what its parts stand on."""

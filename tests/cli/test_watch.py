@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from io import BytesIO, TextIOWrapper
@@ -150,6 +151,21 @@ def test_values_are_of_the_types_that_they_have_in_the_graph(cli: Cli, tmp_path:
     assert (gone["diff"], gone["code"], gone["on"]) == (-1, "01", "2020-01-01")
 
 
+def test_points_in_time_as_files_have_them(cli: Cli, tmp_path: Path) -> None:
+    """Those without an offset are UTC's where a graph is loaded, and were refused."""
+    graph = tmp_path / "calls.csv"
+    graph.write_text("source,target,at:datetime\n1,2,2020-01-01T00:00:00\n")
+    feed = _feed(tmp_path,
+                 "op,source,target,at,\n+,2,1,2020-01-01T05:00:00,x\n+,2,1,2020-01-01T07:00Z,\n"
+                 "-,1,2,2020-01-01T02:00:00+02:00,y\n")  # fmt: skip
+    query = "MATCH ()-[e]->() RETURN e.at AS at, keys(e) AS keys"
+    code, out, err = cli("watch", str(graph), query, "--updates", feed, "--format", "json", "--batch", "3")
+    assert code == 0, err
+    rows = [json.loads(line) for line in out.splitlines()]
+    told = {(row["diff"], row["at"][:16], *row["keys"]) for row in rows}
+    assert told == {(1, "2020-01-01T05:00", "at"), (1, "2020-01-01T07:00", "at"), (-1, "2020-01-01T00:00", "at")}
+
+
 def test_whole_numbers_where_the_graph_has_others(cli: Cli, tmp_path: Path) -> None:
     graph = tmp_path / "weights.gq"
     edges = {"source": [1], "target": [2], "weight": [1.5]}
@@ -178,6 +194,29 @@ def test_a_feed_that_is_no_text(cli: Cli, chain: str, tmp_path: Path) -> None:
 
 def _from_stdin(monkeypatch: pytest.MonkeyPatch, feed: bytes) -> None:
     monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(feed), "utf-8", errors="surrogateescape"))
+
+
+def test_long_fields(cli: Cli, chain: str, tmp_path: Path) -> None:
+    """As in the files of a graph, where they may have 16 MiB: those of 131,073 characters were refused."""
+    before = csv.field_size_limit()
+    text = "x" * 2_000_000
+    feed = _feed(tmp_path, f"op,source,target,note\n+,3,1,{text}\n")
+    code, out, err = cli("watch", chain, "MATCH (a)-[e]->({id: 1}) RETURN a.id AS a", "--updates", feed)
+    assert (code, out.splitlines()[1:]) == (0, [b"1,1,3"]), err
+    assert csv.field_size_limit() == before
+    code, _, err = cli(
+        "watch", chain, RINGS, "--updates", _feed(tmp_path, f"op,source,target,note\n+,3,1,{9 * text}\n")
+    )
+    assert (code, "feed.csv, line 2: field larger than field limit (16777216)" in err) == (1, True), err
+
+
+def test_a_property_that_the_feed_brings(cli: Cli, chain: str, tmp_path: Path) -> None:
+    """Its column has a type that the stream did not begin with; which line brings it was not told."""
+    feed = _feed(tmp_path, "op,source,target,w\n+,3,1,\n+,1,3,5\n")
+    query = "MATCH (a)-[e]->(b) RETURN a.id AS a, e.w AS w"
+    code, out, err = cli("watch", chain, query, "--no-strict", "--updates", feed)
+    assert (code, out.splitlines()[1:]) == (1, [b"1,1,3,"]), err
+    assert "feed.csv, line 3: `w` is int64 now, and was null when the stream began" in err
 
 
 def test_from_standard_input(cli: Cli, chain: str, monkeypatch: pytest.MonkeyPatch) -> None:

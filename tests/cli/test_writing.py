@@ -52,6 +52,19 @@ def test_run_refuses_to_write_otherwise(cli: Cli, folder: str, tmp_path: Path) -
     assert "is no saved graph" in err
 
 
+def test_the_plan_of_what_writes_needs_no_store(cli: Cli, folder: str, screen: Screen) -> None:
+    """It was refused, with a hint at an option that `explain` does not have."""
+    for graph in (folder, f"{folder}/../small.gq"):
+        code, out, err = cli("explain", graph, "CREATE (:New)")
+        assert (code, err) == (0, "")
+        assert "CREATE, for all rows at once" in out.decode()
+    assert screen(":explain CREATE (:New)") == 0
+    assert "CREATE, for all rows at once" in screen.out
+    assert "New" not in gquery.open(folder).schema.labels
+    code, _, err = cli("explain", folder, "CREATE (:New) REMOVE n.x")
+    assert (code, "  1 | CREATE (:New) REMOVE n.x" in err) == (WRONG, True), err
+
+
 def test_an_error_leaves_the_folder_as_it_was(cli: Cli, folder: str) -> None:
     code, _, err = cli("run", folder, "MATCH (p:Person) SET p.x = 1 WITH p DELETE p", "--write")
     assert code == WRONG

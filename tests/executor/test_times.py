@@ -39,6 +39,12 @@ TRUE = [
     "datetime.fromEpoch(1704049200, 5) = datetime('2023-12-31T19:00:00.000000005Z')",
     "datetime.fromEpochMillis(-1) = datetime('1969-12-31T23:59:59.999Z')", "datetime.fromEpochMillis(null) IS NULL",
     "[x IN [60, null] | datetime.fromEpoch(1, x) IS NULL] = [false, true]",
+    # a null is a part that is not named, and null where the others stand on it
+    "date({year: null}) IS NULL", "localdatetime({date: null, hour: 3}) IS NULL", "localtime({time: null}) IS NULL",
+    "datetime({epochSeconds: null, nanosecond: 3}) IS NULL", "localdatetime({datetime: null, day: 1}) IS NULL",
+    "date({year: 2020, month: null}) = date('2020-01-01')", "time({hour: null, minute: 5}) = time('00:05Z')",
+    "date({date: date('2020-05-06'), year: null}) = date('2020-05-06')",
+    "date.truncate('month', date('2020-05-06'), {day: null}) = date('2020-05-01')",
     # parts
     "date('2010-01-01').weekYear = 2009", "date('2024-05-17').dayOfQuarter = 47", "date('2024-05-17').weekDay = 5",
     "localtime('12:31:14.645876123').microsecond = 645876", "time('12:00-01:30').offsetMinutes = -90",
@@ -232,6 +238,9 @@ COMPUTED: list[tuple[str, Any]] = [
     ("duration({days: a.month, months: a.nothing})", [pa.MonthDayNano([0, 2, 0]), pa.MonthDayNano([0, 12, 0])]),
     ("duration({days: a.month, months: null})", [pa.MonthDayNano([0, 2, 0]), pa.MonthDayNano([0, 12, 0])]),
     ("duration.between(date(a.day), null)", [None, None]),
+    ("date({year: a.nothing, month: a.month})", [None, None]),
+    ("date({year: a.year, month: a.nothing})", [dt.date(2024, 1, 1), dt.date(2023, 1, 1)]),
+    ("localdatetime({date: date(CASE a.month WHEN 2 THEN a.day END), hour: 3})", [dt.datetime(2024, 1, 15, 3), None]),
     ("localdatetime({year: a.year}) - duration({nanoseconds: a.month - 11})", [
         dt.datetime(2024, 1, 1), dt.datetime(2022, 12, 31, 23, 59, 59, 999999)]),
     ("datetime({year: a.year}) + duration({nanoseconds: 11 - a.month})", [
@@ -253,6 +262,16 @@ def test_functions_of_computed_values(expression: str, expected: list[Any]) -> N
     if "max(" not in expression:
         known = sum(value is not None for value in expected)
         assert graph.query(f"MATCH (a) WHERE ({expression}) IS NOT NULL RETURN count(*)").scalar() == known
+
+
+@pytest.mark.parametrize("value", ["{}", "[{}]", "{{at: [{}, null], n: 1}}"])
+def test_polars_has_points_in_time_at_an_offset_in_utc(value: str) -> None:
+    """It knows zones by name alone, and raised an error of its own."""
+    written = "datetime('2024-01-01T10:00+05:30')"
+    graph = gquery.from_arrow(vertices={}, edges={})
+    found = graph.query(f"RETURN {value.format(written)} AS x").to_polars()["x"].to_list()[0]
+    at = dt.datetime(2024, 1, 1, 4, 30, tzinfo=dt.UTC)
+    assert found == {"{}": at, "[{}]": [at]}.get(value, {"at": [at, None], "n": 1})
 
 
 @pytest.mark.parametrize("unit", ["us", "ns"])

@@ -127,6 +127,42 @@ def test_at_the_command_line(arguments: list[str], tmp_path: Path) -> None:
         assert time.monotonic() - began < 2.0 * patience()
 
 
+PRESSED = """
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == sys.argv[1]:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+sys.argv[0] = sys.argv[2]
+from gquery.cli import main
+sys.exit(main(["info"]))
+"""
+
+
+@pytest.mark.parametrize(
+    "module", ["pyarrow", "gquery.session", "gquery.terminal.command_line", "gquery.terminal.installation"]
+)
+def test_while_the_command_is_imported(module: str) -> None:
+    """Python showed how far it had come."""
+    command = [sys.executable, "-c", PRESSED, module, "/somewhere/gquery"]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout) == (130, ""), found.stderr
+    assert found.stderr in ("", "Cancelled\n")
+    other = subprocess.run([*command[:-1], "other.py"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ("KeyboardInterrupt" in other.stderr) == (module != "gquery.terminal.installation"), other.stderr
+
+
+def test_while_gquery_is_imported_by_a_program() -> None:
+    """It hears of it as in any import, and later: nothing of the command's is left."""
+    script = "import signal; before = signal.getsignal(signal.SIGINT); import gquery.cli; "
+    script += "print(before is signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    for name in ("other.py", "gquery"):
+        run = f"import sys; sys.argv = [{name!r}]; {script}"
+        found = subprocess.run([sys.executable, "-c", run], cwd=ROOT, capture_output=True, text=True, check=True)
+        assert found.stdout == "True\n"
+
+
 DELAYS = (0, 1, 2, 5, 10, 20, 50)  # ms after Enter, while the prompt is put away or the query has just begun
 
 

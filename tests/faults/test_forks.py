@@ -15,9 +15,11 @@ import pytest
 
 import gquery
 from gquery import imports
+from gquery.lasting.promises import Promise
 from gquery.lasting.properties import cached_property
 from gquery.planner.memo.recent import Recent
 from gquery.storage.cache import Cache
+from gquery.storage.changes import ahead
 from gquery.store.compaction import Compacted
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -168,3 +170,32 @@ def test_a_package_that_is_being_imported(tmp_path: Path, monkeypatch: pytest.Mo
     while "slow_to_import" not in sys.modules:
         time.sleep(0.001)
     assert forked(lambda: __import__("slow_to_import"))
+
+
+def test_room_that_another_thread_makes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first change waited for it, and so did that of any later store of the same graph."""
+    monkeypatch.setattr(ahead, "_LEAST", 1)
+    edges = {"source": [*range(99)], "target": [*range(1, 100)]}
+    graph = gquery.from_arrow({"A": {"id": [*range(100)]}}, {("A", "T", "A"): edges})
+    for direction in ("out", "in"):
+        graph.snapshot.adjacency(["T"], direction)
+    with_room = ahead.with_room
+
+    def work(stand: Callable[[], None]) -> None:
+        monkeypatch.setattr(ahead, "with_room", lambda adjacency: (stand(), with_room(adjacency))[1])
+        ahead.RoomAhead(graph.snapshot.edges).make()
+
+    def change() -> None:
+        store = gquery.Store(graph)
+        store.apply(insert={("A", "T", "A"): {"source": [7], "target": [20]}})
+        assert store.graph.query("MATCH ({id: 7})-->(b) RETURN b.id AS b ORDER BY b").rows() == [(8,), (20,)]
+        store.close()
+
+    with at_work(work):
+        assert forked(change)
+
+
+def test_what_another_thread_has_made_is_there() -> None:
+    promise = Promise[int]()
+    promise.keep(3)
+    assert forked(lambda: {3: None}[promise.result()])

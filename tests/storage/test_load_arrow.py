@@ -206,7 +206,6 @@ def test_types(kind: str) -> None:
     assert graph.query("MATCH (a:A) RETURN DISTINCT a.x").scalar() == value
 
 
-
 def test_names_that_are_odd() -> None:
     table = pa.table([pa.array([1]), pa.array([2])], names=["id", ""])
     assert gquery.from_arrow({"A": table}, {}).vertex_count == 1

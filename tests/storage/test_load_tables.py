@@ -114,6 +114,7 @@ def test_a_graph_of_nothing() -> None:
     [
         ({"A": 3}, {}, ["is no table", "int"]),
         ({"A": {"id": [1], "x": [1, 2]}}, {}, ["cannot be taken as Arrow"]),
+        ({"A": pl.LazyFrame({"id": [1]})}, {}, ["a LazyFrame is no table", "hint: its .collect() gives a table"]),
         ({"A": {"id": [1.5]}}, {}, ["cannot be an id", "column id"]),
         ({"A": {"id": [1, 1]}}, {}, ["occurs twice", "row 2", "value '1'"]),
         ({"A": {"id": [1, None]}}, {}, ["missing", "row 2"]),

@@ -42,6 +42,11 @@ CASES: dict[str, tuple[str, str, Sequence[tuple[Any, ...]]]] = {
         "MATCH (c:C)-[k:K]->(c) RETURN c.x, c.y, k.x, k.y ORDER BY c.x",
         [("a", None, "a", None), ("b", 7, "b", 7)],
     ),
+    "a blank is a key like others": (  # which was taken for the mark of an empty map, its value for another's
+        "UNWIND [{` `: 1, q: 2}, {` `: 3}, {}] AS m CREATE (a:A) SET a += m",
+        "MATCH (a:A) RETURN a.` `, a.q ORDER BY a.` `",
+        [(1, 2), (3, None), (None, None)],
+    ),
     "a match does not see what its own clause makes": (
         "MATCH (a:Person) CREATE (:Person {name: a.name + '2'})",
         "MATCH (a:Person) RETURN count(*)",

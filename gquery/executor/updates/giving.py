@@ -63,8 +63,9 @@ def _columns(change: GiveValues | GiveMap, rows: GivenRows, places: Ids) -> Iter
     for here, maps in parts_of(rows.column(change.map).take(at)):
         there = np.flatnonzero(truths(maps.is_valid()))
         known = maps.take(to_arrow(there))
-        names = [field.name for field in maps.type if field.name != NO_KEY]
-        columns = dict(zip(names, fields_of(known), strict=False))
+        columns = {key.name: values for key, values in zip(maps.type, fields_of(known), strict=True)}
+        if [*columns] == [NO_KEY] and columns[NO_KEY].null_count == len(known):
+            columns = {}
         if change.replacing or not change.sparse:
             yield here[there], columns
             continue

@@ -4,8 +4,8 @@ writes would wait."""
 from __future__ import annotations
 
 import threading
-from concurrent.futures import Future
 
+from gquery.lasting.promises import Promise
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.changes.paged import ChangedAdjacency, with_room
 from gquery.storage.edges import AdjacencyKey, Edges
@@ -42,11 +42,11 @@ class RoomAhead:
         self._is_wanted = False
 
 
-def _keep(edges: Edges, key: AdjacencyKey, promise: Future[Adjacency | None], is_wanted: bool) -> None:
+def _keep(edges: Edges, key: AdjacencyKey, promise: Promise[Adjacency], is_wanted: bool) -> None:
     try:
-        promise.set_result(with_room(edges.kept(key)) if is_wanted else None)
+        promise.keep(with_room(edges.kept(key)) if is_wanted else None)
     except Exception:  # whoever writes will run into it
-        promise.set_result(None)
+        promise.keep(None)
 
 
 def renew(adjacency: ChangedAdjacency) -> None:
@@ -57,14 +57,14 @@ def renew(adjacency: ChangedAdjacency) -> None:
 
     def make() -> None:
         try:
-            promise.set_result((adjacency.directory, adjacency.rows, with_room(adjacency.copied())))
+            promise.keep((adjacency.directory, adjacency.rows, with_room(adjacency.copied())))
         except Exception:  # most likely MemoryError, which whoever needs room will run into
-            promise.set_result(None)
+            promise.keep(None)
 
     try:
         threading.Thread(target=make, name=_THREAD).start()
     except RuntimeError:
-        promise.set_result(None)
+        promise.keep(None)
 
 
 def renewed(adjacency: ChangedAdjacency) -> ChangedAdjacency | None:

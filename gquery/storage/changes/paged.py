@@ -7,7 +7,6 @@ which a row has moved. So an edge more in forty million is two rows and two page
 
 from __future__ import annotations
 
-from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from gquery.arrays import ranges
 from gquery.lasting.locks import lasting_lock
+from gquery.lasting.promises import Promise
 from gquery.records import record
 from gquery.storage.adjacency import PAGE_BITS, PAGE_ROWS, Adjacency
 from gquery.storage.sorting import changes
@@ -35,9 +35,9 @@ Renewal = tuple[Ids, int, "ChangedAdjacency"]
 holds the room that holds this, and both would wait for the garbage collector with all their memory."""
 
 
-def _taken() -> Future[Renewal | None]:
-    nothing: Future[Renewal | None] = Future()
-    nothing.set_result(None)
+def _taken() -> Promise[Renewal]:
+    nothing: Promise[Renewal] = Promise()
+    nothing.keep(None)
     return nothing
 
 
@@ -58,7 +58,7 @@ class Room:
         self._address = self.pages.ctypes.data
         self._lock = lasting_lock()
         self._ample = size + (room - size) // 2, len(self.pages) // 2
-        self._renewal: Future[Renewal | None] | None = None
+        self._renewal: Promise[Renewal] | None = None
 
     def begun(self, vertex: int, adjacency: Adjacency) -> int:
         """A page more, for the rows from a vertex on: before anybody knows the room."""
@@ -81,12 +81,12 @@ class Room:
         rows[:, 0] = self.offsets[begin : begin + PAGE_ROWS]
         rows[:, 1] = self.offsets[begin + 1 : begin + PAGE_ROWS + 1]
 
-    def to_be_renewed(self) -> Future[Renewal | None] | None:
+    def to_be_renewed(self) -> Promise[Renewal] | None:
         """Once there is less than half of it left: what the caller is to make, and nobody else."""
         with self._lock:
             if self._renewal is not None or (self.used <= self._ample[0] and self._pages_used <= self._ample[1]):
                 return None
-            self._renewal = Future()
+            self._renewal = Promise()
             return self._renewal
 
     def renewal(self) -> Renewal | None:

@@ -264,3 +264,17 @@ def test_tables_that_give_one_element_other_properties() -> None:
     store = gquery.Store(gquery.from_arrow(vertices={"A:B": {"id": [1, 2]}}, edges={}))
     store.apply(set={"A": {"id": [1, 2], "x": [1, 2]}, "B": {"id": [2], "y": [3]}})
     assert store.graph.query("MATCH (n) RETURN n.x, n.y ORDER BY n.id").rows() == [(1, None), (2, 3)]
+
+
+@pytest.mark.parametrize("ends", [None, ("Person", "KNOWS", "Person")])
+def test_a_column_of_which_no_value_is_known_yet(store: gquery.Store, ends: Any) -> None:
+    """As in a table that is loaded, it is a property, which was unknown to a strict query."""
+    key, rows = ("Person", {"id": [4]}) if ends is None else (ends, {"source": [3], "target": [1]})
+    query = "MATCH (x:Person) RETURN x.yet" if ends is None else "MATCH (:Person)-[x:KNOWS]->() RETURN x.yet"
+    store.apply(insert={key: {**rows, "yet": [None]}})
+    assert store.graph.query(query).rows() == [(None,)] * 4
+    store.compact()
+    assert store.graph.query(query).rows() == [(None,)] * 4
+    rows = {"id": [5]} if ends is None else {"source": [3], "target": [2]}
+    store.apply(insert={key: {**rows, "yet": ["now"]}})
+    assert sorted(store.graph.query(query).rows(), key=str) == [("now",), *[(None,)] * 4]

@@ -114,8 +114,12 @@ def bind_label_test(binder: ExpressionBinder, tree: ast.LabelTest) -> Expression
     if subject.type.kind is Kind.NULL:
         return Constant(BOOLEAN, tree.span, None)
     kinds = _element_kinds(subject.type)
-    if len(kinds) != 1:
-        raise BindError("only a node or a relationship can be tested for labels", span=tree.subject.span)
+    if not kinds:
+        message = f"only a node or a relationship can be tested for labels, not a value of type {subject.type}"
+        raise BindError(message, span=tree.subject.span)
+    if len(kinds) > 1:
+        message = "this is a node in some rows and a relationship in others, and a label is asked of one kind"
+        raise BindError(message, span=tree.subject.span, hint="ask it of nodes and of relationships apart")
     (kind,) = kinds
     expect_known(tree.labels, kind, binder.schema, binder.names)
     return once(binder, subject, tree.span, lambda element: _label_expression(binder, element, tree.labels))

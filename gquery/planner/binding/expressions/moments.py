@@ -52,7 +52,8 @@ def bind_function(binder: ExpressionBinder, tree: ast.FunctionCall, arguments: t
         if None in known:
             return Constant(NULL, tree.span, None)
         try:
-            return written(FUNCTIONS[tree.name][1](*known), tree.span)
+            found = FUNCTIONS[tree.name][1](*known)
+            return Constant(NULL, tree.span, None) if found is None else written(found, tree.span)
         except (ValueError, OverflowError) as error:
             raise BindError(str(error), span=tree.arguments[0].span) from None
     computed = _computed(binder, tree.name, arguments, tree.span)

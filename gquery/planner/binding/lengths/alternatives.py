@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
+from gquery.errors import UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.names import Unused, substituted
 from gquery.planner.binding.lengths.repeated import is_relationship
@@ -43,10 +44,23 @@ def has_few_lengths(clause: ast.Match, mode: MatchMode) -> bool:
 
 def not_searched(clause: ast.Match, mode: MatchMode) -> list[ast.RelationshipPattern]:
     """Repeated patterns that cannot be searched for, but for those under SHORTEST, if there are few ways to repeat
-    them."""
+    them. Raises UnsupportedError where there would be, and they see too little."""
     paths = (path for path in clause.patterns if path.shortest is None)
     found = [each for path in paths for each in path.relationships if not is_relationship(each)]
+    none = next((each for each in found if _begins_at_none(each)), None)
+    if none is not None and _asks_that_nodes_differ(clause, mode):
+        raise UnsupportedError(
+            "gquery has no DIFFERENT NODES or INDUCED over a repeated pattern of 0 to few times, beside a condition "
+            "that is a pattern",
+            span=none.span,
+            hint="repeat it once at least, as in {1,3}",
+        )
     return found if _are_few(found, clause, mode) else []
+
+
+def _begins_at_none(relationship: ast.RelationshipPattern) -> bool:
+    length = relationship.length
+    return length is not None and length.least == 0 and length.most is not None
 
 
 def _are_few(relationships: list[ast.RelationshipPattern], clause: ast.Match, mode: MatchMode) -> bool:

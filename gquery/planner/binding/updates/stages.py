@@ -46,7 +46,7 @@ def refuse_writing(tree: ast.Query) -> None:
     if found is not None:
         word = type(found).__name__.upper()
         message = f"{word} changes the graph, and this one never changes"
-        hint = "write to a store, `gquery.Store(graph).execute(...)`; at the terminal say --write"
+        hint = "write to a store, `gquery.Store(graph).execute(...)`; at the terminal `gquery run --write` does"
         raise BindError(message, span=found.span, hint=hint)
 
 

@@ -60,7 +60,8 @@ def placed(
             wanted = {
                 name: column.chunks for name, column in zip(given.column_names, given.columns, strict=True)
             } | wanted
-        kept = {name: NO_VALUE if name in wanted else type_ for name, type_ in source.types.items() if not is_new}
+        columns = dict.fromkeys(wanted, NO_VALUE) if is_new else source.types  # those of a batch may hold nothing
+        kept = {name: NO_VALUE if name in wanted else type_ for name, type_ in columns.items()}
         own = Shape(source.names if alike.names is None else alike.names, kept, source.id_name, source.id_type)
         if is_new and own.id_name is None:
             own.id_name = next((shape.id_name for shape in shapes if set(shape.names) == set(own.names)), None)

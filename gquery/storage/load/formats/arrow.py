@@ -10,8 +10,9 @@ import pyarrow as pa
 from gquery.errors import LoadError, did_you_mean
 from gquery.storage.load.assembly.arrow_values import checked
 from gquery.storage.load.assembly.rows import EdgeRows, RawTable, Reference, VertexRows, edge_rows, vertex_rows
+from gquery.storage.load.formats.duckdb_tables import whole
 from gquery.storage.load.formats.names import find_ends, find_id
-from gquery.storage.load.formats.python_values import column_of
+from gquery.storage.load.formats.python_values import column_of, has_time
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.rejects import Origin, Part
 from gquery.storage.load.text.header import Column, check_width
@@ -94,13 +95,14 @@ def to_table(value: Any, place: str) -> pa.Table:
     except (MemoryError, LoadError):
         raise
     except Exception as error:  # `value` is foreign code: it may raise anything
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        text = "; ".join(map(str, error.args)) if isinstance(error, pa.ArrowException) else str(error)
+        reason = next(iter(text.splitlines()), type(error).__name__)
         raise LoadError(f"{place}: the table cannot be taken as Arrow: {reason}") from None
     if table is None:
-        raise LoadError(
-            f"{place}: a {type(value).__name__} is no table",
-            hint="give an Arrow table, a data frame, anything with __arrow_c_stream__, or a dict of lists",
-        )
+        hint = "give an Arrow table, a data frame, anything with __arrow_c_stream__, or a dict of lists"
+        if type(value).__name__ == "LazyFrame":  # of Polars, which is not imported for this
+            hint = "its .collect() gives a table"
+        raise LoadError(f"{place}: a {type(value).__name__} is no table", hint=hint)
     return checked(table, place)
 
 
@@ -112,12 +114,13 @@ def _converted(value: Any) -> pa.Table | None:
     if isinstance(value, pa.RecordBatchReader):
         return value.read_all()
     if hasattr(value, "__arrow_c_stream__") and not isinstance(value, type):
-        value = _with_named_index(value)
+        value = whole(value) if type(value).__name__ == "DuckDBPyRelation" else _with_named_index(value)
         table = pa.table(value)
         named = [i for i, name in enumerate(table.column_names) if not name.startswith(_PANDAS_INDEX)]
         return _frame(table.select(named), value)
     if isinstance(value, Mapping):
-        return pa.table({str(name): _column(column) for name, column in value.items()})
+        columns = [_column(column, name) for name, column in value.items()]
+        return pa.table(columns, names=[str(name) for name in value])
     if isinstance(value, Sequence) and value and all(isinstance(row, Mapping) for row in value):
         return _rows(value)
     return None
@@ -131,8 +134,20 @@ def _with_named_index(frame: Any) -> Any:
     return frame.reset_index(level=names) if names else frame
 
 
-def _column(values: Any) -> Any:
-    return column_of(values) if isinstance(values, list | tuple) else values
+def _column(values: Any, name: Any, gaps: bool = False) -> Any:
+    """Typed arrays as Arrow takes them, and Python's values as they are. A text is no column of its letters."""
+    if isinstance(values, str | bytes):
+        raise ValueError(f"`{name}` is a {type(values).__name__}, not a column")
+    try:
+        if str(getattr(values, "dtype", "")) == "object":  # of NumPy and pandas, whose gaps may be anything
+            return column_of(values.tolist(), gaps=hasattr(values, "isna"))
+        if isinstance(values, pa.Array | pa.ChunkedArray):
+            return values
+        if hasattr(values, "__arrow_c_stream__"):
+            return pa.chunked_array(values)
+        return pa.array(values) if hasattr(values, "dtype") else column_of(list(values), gaps)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        raise ValueError(f"`{name}`: {error}") from None
 
 
 def _frame(table: pa.Table, frame: Any) -> pa.Table:
@@ -142,15 +157,15 @@ def _frame(table: pa.Table, frame: Any) -> pa.Table:
     for index, field in enumerate(table.schema):
         if pa.types.is_fixed_size_binary(field.type) and str(frame[field.name].dtype) == "Object":
             raise ValueError(f"`{field.name}` holds objects of Python's, of which only addresses arrive")
-        if pa.types.is_temporal(field.type) and str(getattr(frame[field.name], "dtype", "")) == "object":
-            table = table.set_column(index, field.name, column_of(frame[field.name].tolist(), gaps=True))
+        if has_time(field.type) and str(getattr(frame[field.name], "dtype", "")) == "object":
+            table = table.set_column(index, field.name, _column(frame[field.name].tolist(), field.name, gaps=True))
     return table
 
 
 def _rows(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """The columns of the first row, as Arrow takes them."""
-    names = pa.Table.from_pylist([dict(rows[0])]).column_names
-    return pa.table({name: column_of([row.get(name) for row in rows]) for name in names})
+    """A column for whatever some row has."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pa.table([_column([row.get(name) for row in rows], name) for name in names], names=list(map(str, names)))
 
 
 def _raw(table: pa.Table, roles: Mapping[int, Any], place: str) -> RawTable:
