@@ -21,6 +21,11 @@ INSIDE = {
 PATTERNS = {**CLIQUES, **PUSHED, **INSIDE}
 
 
+@pytest.fixture(autouse=True)
+def few_looks_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranked, "_LEAST", 0.0)
+
+
 def counted(graph: gquery.Graph, text: str, pays: float, monkeypatch: pytest.MonkeyPatch) -> int:
     """The count by a graph that has made nothing before."""
     with monkeypatch.context() as patched:
@@ -109,3 +114,10 @@ def test_little_memory_changes_no_count(monkeypatch: pytest.MonkeyPatch) -> None
         except gquery.MemoryLimitError:
             pass
     assert limits
+
+
+def test_what_takes_little_is_counted_by_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    graph = skewed(Random("little to do"))
+    assert graph.query(written(CLIQUES["triangles"]), device="cpu").scalar()
+    assert not any(isinstance(key, tuple) and key[0] == "ranked" for key in graph.snapshot.cache._kept)

@@ -22,6 +22,7 @@ from gquery.storage.cache import Cache
 from gquery.storage.sorting import order_of
 
 _PAYS = 1.0  # looks at neighbours for each entry of an adjacency, from which on it is written anew for a count
+_LEAST = 500_000.0  # looks: what takes some milliseconds does not wait for a kernel that may have to be compiled
 _BYTES = 24  # of each vertex, while that is done
 _NO_EDGES = np.zeros(0, np.int64)
 
@@ -56,7 +57,7 @@ def ranked(program: Program, candidates: CandidateSets) -> CandidateSets:
     available = candidates.control.memory.available
     if not whole.simple or (available is not None and size > available // 8):
         return candidates
-    if program.cost < _PAYS * whole.entries and not cache.has(key):
+    if program.cost < max(_LEAST, _PAYS * whole.entries) and not cache.has(key):
         return candidates
 
     def written() -> RankedRows:
