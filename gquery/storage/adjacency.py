@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from gquery.arrays import ranges
 from gquery.records import record
 from gquery.storage.schema import Direction
-from gquery.storage.sorting import distinct, is_ascending, order_of
+from gquery.storage.sorting import among, changes, distinct, is_ascending, order_of
 
 PAGE_BITS = 7
 PAGE_ROWS = 1 << PAGE_BITS  # of adjacencies that change, whose bounds are kept side by side
@@ -49,6 +50,12 @@ class Adjacency:
         """The same, with its rows one after the other: what has `offsets`."""
         return self
 
+    def among(self, vertices: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Those of some vertices, ascending, that may have a row: all that have one, and no others that are cheap to
+        leave out."""
+        begin = bisect_left(vertices, self.first)
+        return vertices[begin : bisect_left(vertices, self.first + self.rows, begin)]
+
     def reached(self, vertices: NDArray[np.int32], most: int) -> NDArray[np.int32] | None:
         """The vertices, ascending, that are neighbours of some others; None when more than `most` entries tell."""
         entries = self._entries(vertices, most)
@@ -74,6 +81,29 @@ class Adjacency:
     @property
     def nbytes(self) -> int:
         return self.offsets.nbytes + self.neighbours.nbytes + self.edges.nbytes
+
+
+class LoopAdjacency(Adjacency):
+    """Of edges that lead from vertices to themselves."""
+
+    __slots__ = ()
+
+    @property
+    def longest(self) -> int:
+        begins = np.flatnonzero(changes(self.neighbours))
+        return int(np.diff(begins, append=self.entries).max(initial=0))
+
+    def among(self, vertices: NDArray[np.int32]) -> NDArray[np.int32]:
+        return those_of(distinct(self.neighbours), vertices)
+
+
+def those_of(few: NDArray[np.int32], vertices: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Those of few vertices that are among others, which ascend."""
+    if not len(vertices):
+        return vertices
+    first, last = int(vertices[0]), int(vertices[-1])
+    has_all = last - first < len(vertices)  # of those between
+    return few[(few >= first) & (few <= last) if has_all else among(few, vertices)]
 
 
 def build_adjacency(source: NDArray[np.int32], target: NDArray[np.int32], edges: NDArray[np.int64]) -> Adjacency:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gquery.errors import LoadError
 from gquery.lasting.properties import cached_property
-from gquery.storage.adjacency import Adjacency, build_adjacency, building_bytes, seen_from
+from gquery.storage.adjacency import Adjacency, LoopAdjacency, build_adjacency, building_bytes, seen_from
 from gquery.storage.cache import DEFAULT_LIMIT, Cache, Meter
 from gquery.storage.counted.counting import count
 from gquery.storage.counted.counts import Counts
@@ -192,7 +192,8 @@ class Snapshot:
             parts = (_own_entries(whole, begin) for begin in range(0, whole.entries, _AT_ONCE))
             own = np.concatenate([np.zeros(0, np.int64), *parts])
             source = whole.neighbours[own]
-            return build_adjacency(source, source, whole.edges[own])
+            built = build_adjacency(source, source, whole.edges[own])
+            return LoopAdjacency(built.first, built.offsets, built.neighbours, built.edges, built.simple)
 
         loops = self.statistics.loops(types, tuple(range(len(self.vertex_tables))))
         most = 32 * min(_AT_ONCE, adjacency.entries) + building_bytes(loops, adjacency.rows)

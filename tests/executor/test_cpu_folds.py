@@ -6,8 +6,10 @@ from itertools import product
 from random import Random
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import gquery
 from gquery.executor.cpu.kernels.sums import branch as fold
 from gquery.executor.cpu.machine.heap import scattered_zeros
 from gquery.executor.cpu.machine.native import address
@@ -66,3 +68,45 @@ def test_zeros_are_zeros_again_for_the_next_who_asks() -> None:
                 assert np.flatnonzero(part).tolist() == [place for place in places.tolist() if place < len(part)]
                 del part
         del zeros
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_roots_that_few_edges_leave(seed: int) -> None:
+    """Few vertices of many have a loop, or an edge of a rare type: they alone are summed over, where sums are far from
+    each other and where they are not; an optional edge leaves all."""
+    random, vertices = np.random.default_rng(seed), 50_000
+    span = vertices if seed % 2 else 200
+    ends = random.integers(0, vertices, (2, 200_000))
+    rare = np.stack([random.choice(span, 60), random.integers(0, vertices, 60)])
+    loops = np.tile(random.choice(span, 40), (2, 1))
+    often = np.concatenate([ends[:, ends[0] != ends[1]], loops, loops[:, :5]], axis=1)
+    labelled = {"V": pa.table({"id": range(vertices)})}
+    edges = {("V", kind, "V"): pa.table({"source": of[0], "target": of[1]}) for kind, of in (("D", often), ("R", rare))}
+    graph = gquery.from_arrow(vertices=labelled, edges=edges)
+    out, into, rarely = (np.bincount(side, minlength=vertices) for side in (often[0], often[1], rare[0]))
+    looping = np.bincount(often[0][often[0] == often[1]], minlength=vertices)
+    for pattern, expected in {
+        "(a)-[:D]->(b)-[:D]->(c)": out @ into - looping.sum(),
+        "(a)-[:R]->(b), (a)-[:D]->(c)": rarely @ out,
+        "(a)-[:D]->(a), (a)-[:R]->(b)": looping @ rarely,
+        "(a)-[:D]->(a)": looping.sum(),
+        "(a) OPTIONAL MATCH (a)-[:R]->(b)": np.maximum(rarely, 1).sum(),
+        "(a) WHERE EXISTS { (a)-[:D]->(a) } AND NOT EXISTS { (a)-[:R]->() }": ((looping > 0) & (rarely == 0)).sum(),
+    }.items():
+        assert graph.query(f"MATCH {pattern} RETURN count(*)").scalar() == expected, pattern
+
+
+def test_sums_at_some_positions() -> None:
+    """Whether they lie at their positions or side by side; there is none where the fold has no vertex."""
+    vertices = np.array([4, 9, 1000], np.int32)
+    asked = np.array([9, 4, 5, 9, 0, 2000], np.int32)
+    sums = np.array([3, 5, 7], np.uint64)
+    placed = np.zeros(997, np.uint64)
+    placed[vertices - 4] = sums
+    for base, own in ((4, placed), (fold.SIDE_BY_SIDE, sums)):
+        whole = fold.Fold(vertices, fold.Factors(base, own, own.astype(np.float64)), ())
+        assert fold.total(whole, 0) == (15, 15.0)
+        assert fold.total(whole.at(asked), 0) == (13, 13.0)
+        assert fold.total(whole.at(asked[:0]), 0) == (0, 0.0)
+    nothing = fold.Fold(vertices[:0], fold.Factors(fold.SIDE_BY_SIDE, sums[:0], np.zeros(0)), ())
+    assert fold.total(nothing.at(asked), 0) == (0, 0.0)

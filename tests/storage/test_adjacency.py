@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gquery.storage.adjacency import PAGE_BITS, build_adjacency, order_of_pairs
+from gquery.storage.adjacency import PAGE_BITS, LoopAdjacency, build_adjacency, order_of_pairs
 from gquery.storage.parted.few_rows import FewRows, adjacency_of_few
 
 LARGEST = 2**31 - 2
@@ -70,3 +70,26 @@ def test_few_edges_among_many_vertices(seed: int) -> None:
         empty = few.directory[[number for number in range(len(few.directory)) if number not in pages]]
         assert len({*empty.tolist()}) <= 1
         assert len({*few.directory[sorted(pages)].tolist()} - {*empty.tolist()}) == len(pages)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_who_may_have_a_row(seed: int) -> None:
+    """All that have one and that are asked for, ascending; of few edges, and of loops, nobody else."""
+    random = np.random.default_rng(seed)
+    source, target = random.choice(random.integers(0, 1 << 18, 5), (2, 1 + seed)).astype(np.int32)
+    edges = np.arange(len(source))
+    built = build_adjacency(source, source, edges)
+    loops = LoopAdjacency(built.first, built.offsets, built.neighbours, built.edges, built.simple)
+    begin = int(source.min()) + seed % 3 - 1
+    asked = (np.arange(begin, begin + (1 << 17)), np.unique(random.integers(0, 1 << 18, 9)), source[:0])
+    for vertices in (each.astype(np.int32) for each in (*asked, np.unique(source))):
+        right = np.intersect1d(vertices, source)
+        few = adjacency_of_few(source, target, edges)
+        for adjacency in (loops, few, build_adjacency(source, target, edges)):
+            found = adjacency.among(vertices)
+            assert np.isin(right, found).all()
+            assert np.isin(found, vertices).all()
+            assert (np.diff(found) > 0).all()
+            if isinstance(adjacency, LoopAdjacency | FewRows):
+                assert found.tolist() == right.tolist()
+    assert loops.longest == built.longest == np.bincount(source).max()

@@ -60,7 +60,7 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
     few = any(isinstance(each, EndsFilter) for each in draft.filters)  # where matching may begin, and be done at once
     if few or together > costs.filters_weighed:
         vain: Mapping[tuple[int, int], float] | None = {}  # what is folded is not visited in vain
-        if not folds_whole(draft.problem, draft.kept):
+        if not (folds_whole(draft.problem, draft.kept) or _folds_in_terms(draft)):
             cardinalities = estimate(graph, statistics, Counted(tuple(left), {}, everywhere))
             lead = led_by(graph, draft.segment.lead)
             tree = estimated_tree(draft.problem, draft.kept, draft.limit, cardinalities, context, lead)
@@ -76,6 +76,13 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
     ordered = tuple(each for _, each in sorted(paying, key=lambda pair: pair[0] / (1 - pair[1].share)))
     costly = len(chosen) - len(paying) + len(counts) - len(worth)
     return replace(draft, filters=(*draft.filters, *ordered), implied=implied, costly=costly)
+
+
+def _folds_in_terms(draft: Draft) -> bool:
+    """Whether the only test of a tree that is counted can be left out, and the matches that it refuses subtracted."""
+    problem = draft.problem
+    alone = draft.counting and problem.constraints.tests == 1 and len(set(problem.tests())) == 1
+    return alone and not problem.graph.parts and problem.graph.is_tree()
 
 
 def _is_swept(graph: QueryGraph, filter_: NeighbourFilter, size: float, context: Context) -> bool:

@@ -23,9 +23,7 @@ def keep_what_is_listed(draft: Draft, context: Context) -> Draft:
     return replace(draft, kept=kept, weighted=draft.weighted and not plain)
 
 
-def _kept(
-    problem: Problem, spoken_of: frozenset[str], limit: int | None, statistics: Statistics
-) -> frozenset[int]:
+def _kept(problem: Problem, spoken_of: frozenset[str], limit: int | None, statistics: Statistics) -> frozenset[int]:
     """The vertices that are listed: those that the answer speaks of, the ends of such edges and of all that may collide
     with them, what connects them, and what they bind. With a limit, every required vertex: a sum would look at all
     matches."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.storage.adjacency import PAGE_BITS, PAGE_ROWS, Adjacency, build_adjacency, order_of_pairs
+from gquery.storage.adjacency import PAGE_BITS, PAGE_ROWS, Adjacency, build_adjacency, order_of_pairs, those_of
 from gquery.storage.sorting import changes
 
 _SPREAD = 8  # vertices from the first row to the last, for each entry, from which on most rows are left out
@@ -57,6 +57,9 @@ class FewRows(Adjacency):
     @property
     def nbytes(self) -> int:
         return self._pages.nbytes + self.directory.nbytes + self.neighbours.nbytes + self.edges.nbytes
+
+    def among(self, vertices: NDArray[np.int32]) -> NDArray[np.int32]:
+        return those_of(self._own.astype(np.int32), vertices)
 
     def bounds(self, vertices: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         places = np.minimum(np.searchsorted(self._own, vertices), len(self._own) - 1)

@@ -37,6 +37,12 @@ class CandidateSet:
         filters.set_bits(self.vertices, words)
         return words
 
+    def equals(self, other: CandidateSet) -> bool:
+        """Whether both have the same vertices."""
+        if self.vertices is other.vertices or (self.tables is not None and self.tables == other.tables):
+            return True
+        return np.array_equal(self.vertices, other.vertices)
+
     def has(self, vertices: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Which of the vertices are candidates."""
         return _inside(self.words, vertices)

@@ -108,7 +108,7 @@ class CandidateSets:
         """The candidates that some query vertices have in common."""
         common = self.sets[merged[0]]
         for vertex in merged[1:]:
-            if not np.array_equal(common.vertices, self.sets[vertex].vertices):
+            if not common.equals(self.sets[vertex]):
                 common = CandidateSet(self.sets[vertex].among(common.vertices), common.universe)
         return common
 

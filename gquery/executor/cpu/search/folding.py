@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 
 from gquery.executor.cpu.candidates.candidate_set import CandidateSet
 from gquery.executor.cpu.candidates.sets import CandidateSets
-from gquery.executor.cpu.kernels.sums.branch import NO_FACTORS, Branch, Factors, Fold
+from gquery.executor.cpu.kernels.sums.branch import NO_FACTORS, SIDE_BY_SIDE, Branch, Factors, Fold
 from gquery.executor.cpu.machine.heap import scattered_zeros
 from gquery.executor.cpu.search import packed
 from gquery.executor.lowering.exact import SAFE
 from gquery.executor.lowering.program import Program, Rows
+from gquery.records import replace
 from gquery.storage.adjacency import Adjacency
 
 CAPS = {None: packed.PLAIN, "optional": packed.OPTIONAL, "exists": packed.EXISTS, "absent": packed.NONE}
+_SPREAD = 8  # positions from the first to the last of a root, for each, from which on most are left out
 _SCATTERED = 1 << 9  # positions for each that is written: one page of 8-byte sums
 
 
@@ -53,8 +55,15 @@ class Folding:
                 positions = self._sets[number].vertices
                 if self._program.space == "candidates":
                     positions = np.arange(len(positions), dtype=np.int32)
-                self.factors[number] = self._new_factors(self._program.levels[number].described, positions)
-                folds.append(Fold(positions, self.factors[number], tuple(map(self._branch, branches))))
+                parts = tuple(map(self._branch, branches))
+                described = self._program.levels[number].described
+                if self.is_whole and number == 0:
+                    for part in parts:  # nobody asks for the sum of another root
+                        positions = part.summed(positions)
+                    self.factors[number] = self._root_factors(described, positions)
+                else:
+                    self.factors[number] = self._new_factors(described, positions)
+                folds.append(Fold(positions, self.factors[number], parts))
         return tuple(folds)
 
     def _bound(self) -> float:
@@ -71,6 +80,13 @@ class Folding:
         words = self._candidates.mask(rows, child_set) if self._program.space == "vertices" else 0
         child = self.factors.get(number, NO_FACTORS)
         return Branch(self._edges_to(number, rows), words, child, level.minus, CAPS[level.cap])
+
+    def _root_factors(self, described: str, positions: NDArray[np.int32]) -> Factors:
+        """Few positions far from each other have their sums side by side: nobody looks one up."""
+        few = len(positions)
+        if few and int(positions[-1] - positions[0]) < _SPREAD * few:
+            return self._new_factors(described, positions)
+        return replace(self._new_factors(described, np.arange(few, dtype=np.int32)), base=SIDE_BY_SIDE)
 
     def _new_factors(self, described: str, positions: NDArray[np.int32]) -> Factors:
         base, size = 0, 0

@@ -26,6 +26,7 @@ from gquery.records import record
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.changes.paged import ChangedAdjacency
 from gquery.storage.parted.few_rows import FewRows
+from gquery.storage.sorting import among
 
 Sums = NDArray[np.uint64]
 Sizes = NDArray[np.float64]
@@ -37,6 +38,8 @@ Sizes = NDArray[np.float64]
 FIRST, ROWS, OFFSETS, NEIGHBOURS, WORDS, CHILD_SUMS, CHILD_SIZES, CHILD_BASE, BASE, CAP = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 MINUS = 10
 
+SIDE_BY_SIDE = -1  # as a base
+
 _SHORT = 4  # entries of a row on the mean, below which its end is hard to predict
 _GAPS = 8  # between the vertices of a slice, up to which each part is worth calls of its own
 _SLICE = 1 << 14  # positions: their sums stay in the cache while all branches are multiplied in
@@ -46,7 +49,7 @@ _SLICE = 1 << 14  # positions: their sums stay in the cache while all branches a
 class Factors:
     """For the positions `base .. base + len(sums) - 1` of a query vertex, the product of the sums of its folded
     branches: modulo 2^64 or the run's modulus, and about; 0 at positions that are not candidates. No `sizes`: the sums
-    are known to be exact."""
+    are known to be exact. base: SIDE_BY_SIDE where they are those of the fold's vertices, one after the other."""
 
     base: int
     sums: Sums
@@ -174,7 +177,7 @@ def multiply(branch, vertices, begin, end, sums, sizes, modulus, fresh):  # type
         total, size = capped(cap, total, size)
         if modulus != 0:
             total %= modulus
-        place = position - base
+        place = index if base == SIDE_BY_SIDE else np.int64(position) - base
         if not fresh:
             total *= sums[place]
             if modulus != 0:
@@ -197,6 +200,10 @@ class Branch:
     minus: int
     cap: int
 
+    def summed(self, positions: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Those of the parent's positions, ascending, whose sum may be another than 0."""
+        return positions if self.cap in (OPTIONAL, NONE) else self.adjacency.among(positions)
+
 
 @record(frozen=True, slots=True)
 class Fold:
@@ -207,8 +214,10 @@ class Fold:
     branches: tuple[Branch, ...]
 
     def at(self, positions: NDArray[np.int32]) -> Fold:
-        """The same at some of its positions, any of them several times."""
-        places = positions - self.factors.base
+        """The same at some positions, any of them several times: those that are not its own have a sum of 0."""
+        own = positions[among(positions, self.vertices)] if len(self.vertices) else positions[:0]
+        base = self.factors.base
+        places = self.vertices.searchsorted(own) if base == SIDE_BY_SIDE else own - base
         sizes = self.factors.sizes[places] if len(self.factors.sizes) else self.factors.sizes
         return replace(self, factors=Factors(0, self.factors.sums[places], sizes))
 
@@ -248,7 +257,8 @@ def _multiply(
     vertices, sums, sizes = fold.vertices, fold.factors.sums, fold.factors.sizes
     low, high = int(vertices[begin]), int(vertices[end - 1]) + 1
     has_offsets = not isinstance(branch.adjacency, ChangedAdjacency | FewRows)
-    if has_offsets and modulus == 0 and branch.words == 0 and high - low == end - begin:
+    has_places = fold.factors.base != SIDE_BY_SIDE
+    if has_places and has_offsets and modulus == 0 and branch.words == 0 and high - low == end - begin:
         if len(branch.child.sums) == 0:
             multiply_lengths(packed, low, high, sums, sizes, fresh)
             return
