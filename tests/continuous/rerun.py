@@ -4,6 +4,7 @@ is what is answered after it."""
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pyarrow as pa
 
@@ -42,7 +43,17 @@ class Rerun:
 
 
 def _rows(table: pa.Table) -> Counter[str]:
-    return Counter(repr(list(row.values())) for row in table.to_pylist())
+    return Counter(repr(list(map(_known, row.values()))) for row in table.to_pylist())
+
+
+def _known(value: Any) -> Any:
+    """An element without the properties that it has not: for which ones there is a column depends on the labels that a
+    version has, and a change has those of both."""
+    if isinstance(value, list):
+        return [_known(item) for item in value]
+    if not isinstance(value, dict) or "properties" not in value:
+        return value
+    return value | {"properties": {name: of for name, of in value["properties"].items() if of is not None}}
 
 
 def _groups(table: pa.Table) -> Counter[str]:
