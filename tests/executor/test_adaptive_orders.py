@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gquery
+from gquery.executor.cpu.kernels.sums import adaptive
 from gquery.executor.cpu.search import adapting, frames
 from gquery.executor.progress import OrdersGivenUp
 from gquery.planner.search import orders
@@ -25,7 +26,7 @@ CPU_WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "short slices": [(frames, "SLICE", 3)],
     "memory that grows": [(adapting, "_SLOTS", 1), (frames, "SLICE", 20)],
     "memory of one": [(adapting, "_SLOTS", 1), (adapting, "_MOST_SLOTS", 1)],
-    "given up at once": [(adapting.Room, "is_tired", True)],
+    "given up at once": [(adapting.Trial, "is_hopeless", True)],
     "no room": [(adapting, "_MOST", 0)],
 }
 
@@ -113,7 +114,7 @@ def test_what_is_given_up_is_planned_anew(monkeypatch: pytest.MonkeyPatch) -> No
     """The plan that was given up is not that of the profile, and its memory is given back."""
     graph, text = coloured(3), pattern(Random(7))
     expected = graph.query(text).scalar()
-    _patch(monkeypatch, [*ALWAYS, (adapting.Room, "is_tired", True)])
+    _patch(monkeypatch, [*ALWAYS, (adapting.Trial, "is_hopeless", True)])
     given_up = []
     monkeypatch.setattr(frames, "OrdersGivenUp", _noting(given_up))
     again = gquery.Graph(graph.snapshot, settings=graph.settings)
@@ -123,7 +124,7 @@ def test_what_is_given_up_is_planned_anew(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize(
-    ("looks", "roots", "tired"),
+    ("looks", "roots", "hopeless"),
     [
         (10, 0, False),  # nothing is known yet
         (30, 0, True),
@@ -133,11 +134,16 @@ def test_what_is_given_up_is_planned_anew(monkeypatch: pytest.MonkeyPatch) -> No
         (210, 100, True),
     ],
 )
-def test_a_sum_is_given_up_by_the_roots_that_are_done(looks: int, roots: int, tired: bool) -> None:
-    room = object.__new__(adapting.Room)
-    room._tried, room._share = 1e8, 100.0
-    room._done = np.array([0, looks * 1_000_000, roots])
-    assert room.is_tired is tired
+def test_a_sum_is_given_up_by_the_roots_that_are_done(looks: int, roots: int, hopeless: bool) -> None:
+    """By all workers together, however they share them: one that has heavy roots alone does not end it, nor do many
+    take many times the looks."""
+    for workers in (1, 2, 16):
+        trial = adapting.Trial(1e8, 100)
+        for worker in range(workers):
+            done = trial.joined()
+            done[adaptive.LOOKS] = looks * 1_000_000 // workers
+            done[adaptive.ROOTS] = roots if worker == workers - 1 else 0
+        assert trial.is_hopeless is hopeless, workers
 
 
 def _noting(raised: list[bool]) -> type[OrdersGivenUp]:

@@ -121,7 +121,7 @@ class Program:
     levels are listed, the others are summed out. groups: lengths of the vertex groups; the summed levels are the last
     one. strategy: how the sum goes, None when there is none. weights: the choices whose numbers multiply, by the level
     where they are known; edges: the choices that are part of the answer, made after the backend is done. limit: so many
-    matches are enough. cost: estimated neighbours looked at. tried: looks after which a worker raises OrdersGivenUp, 0
+    matches are enough. cost: estimated neighbours looked at. tried: looks after which workers raise OrdersGivenUp, 0
     for none.
     """
 

@@ -197,9 +197,9 @@ CPU = CostModel(
     worth_excluding=1.0,
     worth_walking=5_000.0,
     dear=1_000_000.0,
-    tried=0.05,
-    tried_on=1e-4,
-    tried_long=1e8,
+    tried=0.1,
+    tried_on=2e-4,
+    tried_long=2e8,
     walk=20_000.0,
     change=7_000.0,
 )

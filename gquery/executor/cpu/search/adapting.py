@@ -23,24 +23,49 @@ from gquery.storage.schema import TURNED
 _RANKED = 0.3  # logarithm to 2 of how much smaller a set has to be for each place that its vertex comes later
 _MOST = 1 << 27  # bytes of rows, when no limit is set
 _SLOTS, _MOST_SLOTS = 1 << 12, 1 << 21  # sums that a worker remembers, at first and at most
-_BELIEVED, _LITTLE = 0.2, 1 << 20  # share of the looks, and looks, from which on what is done says what is left
-_BEHIND = 2.0  # times as many looks as the plan has: a sum that will take more is given up
+_BELIEVED, _LITTLE = 0.2, 1 << 21  # share of the looks, and looks, from which on what is done says what is left
+_BEHIND = 2.0  # times as many looks as there are for it: a sum that will take more is given up
 _ENTRY = 8 * (adaptive.MEMORY_COLUMNS + 1)  # bytes of each
 
 
 @record(frozen=True, slots=True)
 class Adapting:
     """pattern: as the kernels read it. bits: the candidates of all vertices. roots int32[]: by position of the first
-    vertex, its number. tried: looks that the plan has for a worker, 0 where it may go on for ever; share: roots that
-    are a worker's, if all do as many. memory: of the query. keep: what addresses point into."""
+    vertex, its number. trial: how far all workers are. memory: of the query. keep: what addresses point into."""
 
     pattern: Pattern
     bits: NDArray[np.uint64]
     roots: NDArray[np.int32]
-    tried: float
-    share: float
+    trial: Trial
     memory: Budget
     keep: tuple[NDArray[np.uint64], ...]
+
+
+class Trial:
+    """Whether a sum takes far more looks than there are for it, by what all workers have done: one that begins late, or
+    with heavy roots, tells little. looks: of all of them, 0 where they may go on for ever."""
+
+    def __init__(self, looks: float, roots: int) -> None:
+        self._looks, self._roots = looks, roots
+        self._done: list[NDArray[np.int64]] = []
+
+    def joined(self) -> NDArray[np.int64]:
+        """What another worker has done, as `Stack` has it."""
+        done = np.zeros(adaptive.DONE_SLOTS, np.int64)
+        self._done.append(done)
+        return done
+
+    @property
+    def is_hopeless(self) -> bool:
+        """The first roots take more than others, which find their sums remembered, so that early on they have to be
+        further behind."""
+        if not self._looks:
+            return False
+        looks = sum(int(done[adaptive.LOOKS]) for done in self._done)
+        if looks <= min(self._looks, max(_LITTLE, _BELIEVED * self._looks)):
+            return False
+        used = looks / self._looks
+        return min(used, used**3) > _BEHIND * sum(int(done[adaptive.ROOTS]) for done in self._done) / self._roots
 
 
 class Room:
@@ -49,7 +74,6 @@ class Room:
     def __init__(self, adapting: Adapting) -> None:
         pattern, width = adapting.pattern, adapting.pattern.width
         self._most, self._memory = _MOST_SLOTS, adapting.memory
-        self._tried, self._share = adapting.tried, adapting.share
         bits = np.empty((width + 1, len(adapting.bits)), np.uint64)
         bits[0] = adapting.bits
         table = (width + 1) * width
@@ -61,22 +85,12 @@ class Room:
             np.zeros((width + 1) * adaptive.PLACE_COLUMNS, np.int64),
             np.zeros((width + 1) * adaptive.SIZE_COLUMNS, np.float64),
         )
-        self._done = np.zeros(adaptive.DONE_SLOTS, np.int64)
+        self._done = adapting.trial.joined()
         self.stack = self._with_memory(_SLOTS)
 
     def forget(self) -> None:
         """Before another run, whose sums are other numbers."""
         self.stack.memory.fill(0)
-
-    @property
-    def is_tired(self) -> bool:
-        """Whether it will take far more looks than the plan has for it, by the roots that are done. The first ones take
-        more than others, which find their sums remembered, so that early on they have to be further behind."""
-        looks = int(self._done[adaptive.LOOKS])
-        if not self._tried or looks <= min(self._tried, max(_LITTLE, _BELIEVED * self._tried)):
-            return False
-        used, done = looks / self._tried, min(1.0, int(self._done[adaptive.ROOTS]) / self._share)
-        return min(used, used**3) > _BEHIND * done
 
     def grow(self) -> None:
         """Makes room for more sums where as many were remembered as there is room for, if there is memory."""
@@ -127,8 +141,7 @@ def adapting(program: Program, candidates: CandidateSets, sets: Sequence[Candida
         np.bitwise_or.at(bits, begins[vertex] + (own >> 6), np.uint64(1) << (own & 63).astype(np.uint64))
     rows, keep = _rows(levels, candidates, kinds)
     pattern = Pattern(width, near, different, words, begins, np.exp2(_RANKED * np.arange(width)), rows.reshape(-1))
-    share = max(1.0, len(numbers[0]) / candidates.threads)
-    return Adapting(pattern, bits, numbers[0], program.tried, share, memory, keep)
+    return Adapting(pattern, bits, numbers[0], Trial(program.tried, len(numbers[0])), memory, keep)
 
 
 def _near(level: Level) -> dict[int, list[Rows]]:

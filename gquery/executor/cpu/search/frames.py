@@ -261,7 +261,7 @@ class SummingFrame(Frame):
         tables, work, marked, sums, sizes = self.plan.tables, self.work, memory.marked, self.sums, self.sizes
         if self.plan.adapting is not None:
             room = memory.adaptive(self.plan.adapting)
-            if room.is_tired:
+            if self.plan.adapting.trial.is_hopeless:
                 raise OrdersGivenUp
             room.grow()
             pattern, roots = self.plan.adapting.pattern, self.plan.adapting.roots
