@@ -120,7 +120,7 @@ def _rmat(scale: int, factor: int) -> tuple[Ends, Ends]:
 def measure(question: Question, threads: int) -> tuple[Run, object]:
     """The fastest of a few runs, and the answer in short."""
     runs: list[Run] = []
-    settings = question.graph.settings.changed(threads=threads)
+    settings = question.graph.settings.changed(threads=threads, device="cpu")
     while not runs or (len(runs) < _RUNS and sum(run.wall for run in runs) < _ENOUGH):
         measured = [Measured(), Measured()]
         began = time.perf_counter()

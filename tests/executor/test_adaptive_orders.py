@@ -8,13 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import gquery
 from gquery.executor.cpu.kernels.sums import adaptive
 from gquery.executor.cpu.search import adapting, frames
+from gquery.executor.cpu.search.giving import Begun
+from gquery.executor.cpu.search.packed import PackedPlan
+from gquery.executor.lowering import exact
 from gquery.executor.progress import OrdersGivenUp
 from gquery.planner.search import orders
 from tests.differential.test_counting import WAYS, compare_counts, costs
+from tests.executor.test_cpu_ways import GIVEN
 
 ALWAYS = [
     *WAYS["candidate graph"],
@@ -26,6 +31,8 @@ CPU_WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "short slices": [(frames, "SLICE", 3)],
     "memory that grows": [(adapting, "_SLOTS", 1), (frames, "SLICE", 20)],
     "memory of one": [(adapting, "_SLOTS", 1), (adapting, "_MOST_SLOTS", 1)],
+    "everything is given away": [(frames, "SLICE", 20), *GIVEN],
+    "everything is given away at once": [(frames, "SLICE", 2), *GIVEN, (adapting, "_SLOTS", 1)],
     "given up at once": [(adapting.Trial, "is_hopeless", True)],
     "no room": [(adapting, "_MOST", 0)],
 }
@@ -86,6 +93,31 @@ def test_vertices_that_may_collide(threads: int, monkeypatch: pytest.MonkeyPatch
     assert found == known
     assert any(count > 0 for count in known)
     assert all("smallest set at hand" in again.profile(text) for text in texts[:2])
+
+
+@pytest.mark.parametrize("slice_", [1, 40, 300])
+def test_halves_of_roots_add_up(slice_: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A root that is given away amid its sum, again and again, of both halves too; where sums are remembered, and where
+    they are reduced by a modulus."""
+    graph = coloured(7).with_settings(threads=3)
+    random = Random(slice_)
+    texts = [pattern(random) for _ in range(8)]
+    known = [graph.query(text, timeout=60).scalar() for text in texts]
+    given: list[int] = []
+    half = adapting.Room.half
+
+    def counted(room: adapting.Room, plan: PackedPlan, work: NDArray[np.int64]) -> Begun | None:
+        begun = half(room, plan, work)
+        given.append(begun is not None)
+        return begun
+
+    monkeypatch.setattr(adapting.Room, "half", counted)
+    _patch(monkeypatch, [*ALWAYS, (frames, "SLICE", slice_), *GIVEN])
+    again = gquery.Graph(graph.snapshot, settings=graph.settings)
+    assert [again.query(text).scalar() for text in texts] == known
+    assert sum(given) > 100
+    _patch(monkeypatch, [(exact, "SAFE", 0.0), (exact, "_WORD", 2)])  # every sum is made again by primes
+    assert [again.query(f"{text} //").scalar() for text in texts[:3]] == known[:3]
 
 
 def test_leaves_that_look_alike_are_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:

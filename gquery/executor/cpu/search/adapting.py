@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,10 @@ from gquery.executor.cpu.candidates.candidate_set import CandidateSet
 from gquery.executor.cpu.candidates.sets import CandidateSets
 from gquery.executor.cpu.kernels.sums import adaptive
 from gquery.executor.cpu.kernels.sums.left import Left, Pattern, measure_all, write_rows
+from gquery.executor.cpu.kernels.workspace import DEPTH, EACH, ROW, SPLIT
 from gquery.executor.cpu.machine.native import address
+from gquery.executor.cpu.search.giving import Begun, own_work
+from gquery.executor.cpu.search.packed import PackedPlan
 from gquery.executor.lowering.program import Level, Program, Rows
 from gquery.executor.memory import Budget
 from gquery.records import record
@@ -39,6 +43,16 @@ class Adapting:
     trial: Trial
     memory: Budget
     keep: tuple[NDArray[np.uint64], ...]
+
+
+@record(frozen=True, slots=True)
+class Matched:
+    """Where a sum stands, from the root down to a depth: as `Stack` and `Left` have it there."""
+
+    nodes: NDArray[np.uint64]
+    places: NDArray[np.int64]
+    sizes: NDArray[np.float64]
+    left: tuple[NDArray[Any], ...]
 
 
 class Trial:
@@ -73,7 +87,7 @@ class Room:
 
     def __init__(self, adapting: Adapting) -> None:
         pattern, width = adapting.pattern, adapting.pattern.width
-        self._most, self._memory = _MOST_SLOTS, adapting.memory
+        self._most, self._memory, self._begins = _MOST_SLOTS, adapting.memory, pattern.begins
         bits = np.empty((width + 1, len(adapting.bits)), np.uint64)
         bits[0] = adapting.bits
         table = (width + 1) * width
@@ -109,6 +123,83 @@ class Room:
         places = (entries[kept, adaptive.REMEMBERED_KEY] >> np.uint64(1)).astype(np.int64) & (slots - 1)
         memory[places] = entries[kept]
         self.stack.memory_sizes[places] = before.memory_sizes[kept]
+
+    def half(self, plan: PackedPlan, work: NDArray[np.int64]) -> Begun | None:
+        """About half of the candidates that are left at the shallowest depth that has any. Products above it are of
+        both parts, sums over other candidates there are the giver's: both results add up to the root's sum."""
+        nodes, _places, _sizes = self._by_depth()
+        for depth in range(1, int(work[DEPTH]) + 1):
+            is_busy = depth < work[DEPTH] or bool(nodes[depth, adaptive.REST])
+            given = self._split(depth, is_busy)
+            if given is not None:
+                work[SPLIT] = max(int(work[SPLIT]), depth)
+                own = own_work(plan, work, depth, 1)
+                own[SPLIT] = depth
+                return Begun(own, self._matched(depth, *given), work[[ROW]] * work[EACH])
+        return None
+
+    def _split(self, depth: int, is_busy: bool) -> tuple[int, int, int] | None:
+        """Takes candidates away from what is matched at a depth: the word where they begin, those of it, and the word
+        where they end. Whole words as far as that goes; a giver that is not busy has something to go on with."""
+        nodes, places, _sizes = self._by_depth()
+        vertex, word, end = (int(place) for place in places[depth])
+        written = int(self.left.written[depth * self.left.width + vertex])
+        begin = written * int(self._begins[-1]) + int(self._begins[vertex])
+        words = self.left.bits[begin + word : begin + max(end, word + 1)].copy()
+        words[0] = nodes[depth, adaptive.CANDIDATES]
+        counts = np.bitwise_count(words).astype(np.int64)
+        behind = np.cumsum(counts[::-1])[::-1]  # from each word on
+        wanted = (int(behind[0]) + is_busy) // 2
+        if wanted < 1:
+            return None
+        fits = np.flatnonzero((behind > 0) & (behind < behind[0] + is_busy))
+        fits = fits[fits > 0]
+        if len(fits):
+            cut = int(fits[np.argmin(np.abs(behind[fits] - wanted))])
+            places[depth, adaptive.WORD_END] = word + cut
+            return word + cut, int(words[cut]), end
+        only = int(np.flatnonzero(counts)[0])  # all are in one word
+        kept = higher = int(words[only])
+        for _ in range(int(behind[0]) - wanted):
+            higher &= higher - 1
+        nodes[depth, adaptive.CANDIDATES] = kept ^ higher
+        places[depth, adaptive.WORD :] = word + only, word + only + 1
+        return word + only, higher, word + only + 1
+
+    def _matched(self, depth: int, word: int, candidates: int, end: int) -> Matched:
+        """A copy that goes on with candidates at a depth, and has no others."""
+        nodes, places, sizes = (each[: depth + 1].copy() for each in self._by_depth())
+        nodes[1:, adaptive.SUM] = nodes[1:, adaptive.CANDIDATES] = 0
+        sizes[1:, adaptive.ABOUT_SUM] = 0.0
+        places[1:, adaptive.WORD_END] = 0
+        nodes[depth, [adaptive.REST, adaptive.PRODUCT]] = 0
+        sizes[depth, adaptive.ABOUT_PRODUCT] = 0.0
+        nodes[depth, adaptive.CANDIDATES] = candidates
+        places[depth, adaptive.WORD :] = word, end
+        return Matched(nodes, places, sizes, tuple(each.copy() for each in self._left(depth + 1)))
+
+    def put(self, begun: Begun) -> None:
+        """Goes on where another worker stood."""
+        matched = begun.block
+        assert isinstance(matched, Matched)
+        depths = len(matched.nodes)
+        for own, theirs in zip(self._by_depth(), (matched.nodes, matched.places, matched.sizes), strict=True):
+            own[:depths] = theirs
+        for own, theirs in zip(self._left(depths), matched.left, strict=True):
+            own[:] = theirs
+        self._done[adaptive.ROOTS] -= 1  # its root is done when the giver is
+
+    def _by_depth(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Nodes, places and sizes, a row a depth."""
+        columns = adaptive.NODE_COLUMNS, adaptive.PLACE_COLUMNS, adaptive.SIZE_COLUMNS
+        nodes, places, sizes = (part.reshape(-1, width) for part, width in zip(self._progress, columns, strict=True))
+        return nodes, places, sizes
+
+    def _left(self, depths: int) -> tuple[NDArray[Any], ...]:
+        """What is left at the first depths."""
+        left, rows = self.left, depths * self.left.width
+        parts = tuple(each[:rows] for each in (left.written, left.counts, left.keys, left.more_keys))
+        return left.bits[: depths * int(self._begins[-1])], *parts
 
     def _with_memory(self, slots: int) -> adaptive.Stack:
         memory = np.zeros(slots * adaptive.MEMORY_COLUMNS, np.uint64)

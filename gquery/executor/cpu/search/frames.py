@@ -255,6 +255,8 @@ class SummingFrame(Frame):
         self._heavy: SummingFrame | None = None  # a row that has no room where the others are summed
         if task.begun is not None and self.plan.is_chain:
             put(self.plan, task.begun, memory.blocks(self.stage))
+        elif task.begun is not None and self.plan.adapting is not None:
+            memory.adaptive(self.plan.adapting).put(task.begun)
 
     def _run(self, looks: int) -> None:
         memory, given = self.memory, self.given.positions
@@ -314,9 +316,11 @@ class SummingFrame(Frame):
         return made
 
     def _half(self) -> Task | None:
-        if self.plan.inside is not None or self.plan.counters or self.plan.adapting is not None:
+        if self.plan.inside is not None or self.plan.counters:
             return None
-        if self.plan.is_chain:
+        if self.plan.adapting is not None:
+            begun = self.memory.adaptive(self.plan.adapting).half(self.plan, self.work)
+        elif self.plan.is_chain:
             begun = half_of_block(self.plan, self.work, self.memory.blocks(self.stage), self.plan.width)
         else:
             begun = half_of_tree(self.plan, self.work)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +20,20 @@ from gquery.executor.cpu.kernels.workspace import DEPTH, EACH, ENTERING, HANDED,
 from gquery.executor.cpu.search import packed
 from gquery.executor.cpu.search.packed import PackedPlan
 
+if TYPE_CHECKING:
+    from gquery.executor.cpu.search.adapting import Matched
+
 Work = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
     """A part of a search. work: where it stands, in a state of its own; block: of a search that goes block by block,
-    the partial matches at its level, as `Blocks` has them; rows: int64[], those of the giver's input that sums are
-    for."""
+    the partial matches at its level, as `Blocks` has them; of one in an order of its own what it has matched; rows:
+    int64[], those of the giver's input that sums are for."""
 
     work: Work
-    block: Blocks | None
+    block: Blocks | Matched | None
     rows: NDArray[np.int64]
 
 
@@ -57,13 +61,13 @@ def _rest_of_block(plan: PackedPlan, work: Work, blocks: NDArray[np.int64], leve
         view.spans[level][:, part].copy(),
         view.fill,
     )
-    return Begun(_own(plan, work, level, len(rows)), block, rows.astype(np.int64))
+    return Begun(own_work(plan, work, level, len(rows)), block, rows.astype(np.int64))
 
 
 def put(plan: PackedPlan, begun: Begun, blocks: NDArray[np.int64]) -> None:
     """Writes the partial matches into another worker's blocks, which are empty otherwise."""
     view, level, block = blocks_view(plan, blocks), int(begun.work[DEPTH]), begun.block
-    assert block is not None
+    assert isinstance(block, Blocks)
     count = len(block.products)
     view.fill[[COUNT, NEXT]] = 0
     view.fill[CURSOR] = CLOSED
@@ -80,7 +84,7 @@ def blocks_view(plan: PackedPlan, blocks: NDArray[np.int64]) -> Blocks:
     return view
 
 
-def _own(plan: PackedPlan, work: Work, level: int, rows: int) -> Work:
+def own_work(plan: PackedPlan, work: Work, level: int, rows: int) -> Work:
     """A copy of a search that stands at a level, for so many rows that are taken already."""
     own = work.copy()
     work_slots.found_in(own, plan.width)[:] = 0
@@ -105,7 +109,7 @@ def half_of_tree(plan: PackedPlan, work: Work) -> Begun | None:
             if low < high:
                 middle = (low + high) // 2
                 work[SPLIT] = max(work[SPLIT], level)
-                own = _own(plan, work, level, 1)
+                own = own_work(plan, work, level, 1)
                 _leave_candidates(plan, own, path[: number + 1], middle, low)
                 parts.ends[pivot] = middle
                 return Begun(own, None, work[[ROW]] * work[EACH])

@@ -35,6 +35,7 @@ from gquery.executor.cpu.kernels.workspace import (
     QUANTUM,
     ROW,
     ROW_END,
+    SPLIT,
     STATE_SLOTS,
     STATUS,
     is_wanted,
@@ -49,7 +50,8 @@ _ONE = np.uint64(1)
 # Columns of `nodes`, uint64, one row a depth: the vertices of the sum, those of them that are not counted yet below the
 # candidate, the candidates of the word that are left, its key, the sum so far, the candidate's product.
 JOINED, REST, CANDIDATES, KEY, MORE_KEY, SUM, PRODUCT, NODE_COLUMNS = 0, 1, 2, 3, 4, 5, 6, 7
-VERTEX, WORD, PLACE_COLUMNS = 0, 1, 2  # of `places`, int64: what is matched at this depth, and where its bitset goes on
+# Of `places`, int64: what is matched at this depth, the word where its bitset goes on, and the one where it ends.
+VERTEX, WORD, WORD_END, PLACE_COLUMNS = 0, 1, 2, 3
 ABOUT_SUM, ABOUT_PRODUCT, SIZE_COLUMNS = 0, 1, 2  # of `sizes`, float64: about the same
 # Columns of the memory, uint64[slots * 3], a power of two of them.
 REMEMBERED_KEY, REMEMBERED_MORE, REMEMBERED, MEMORY_COLUMNS = 0, 1, 2, 3
@@ -85,6 +87,7 @@ def begin_sum(pattern, left, stack, depth, joined, key, more):  # type: ignore[n
     )
     stack.sizes[depth * SIZE_COLUMNS + ABOUT_SUM] = stack.sizes[depth * SIZE_COLUMNS + ABOUT_PRODUCT] = 0.0
     stack.places[depth * PLACE_COLUMNS + VERTEX], stack.places[depth * PLACE_COLUMNS + WORD] = vertex, 0
+    stack.places[depth * PLACE_COLUMNS + WORD_END] = pattern.words[vertex]
 
 
 @inlined
@@ -92,7 +95,7 @@ def next_candidate(pattern, left, stack, depth):  # type: ignore[no-untyped-def]
     """Takes the next candidate of the vertex that is matched at a depth; -1 when there is none."""
     vertex, word = stack.places[depth * PLACE_COLUMNS + VERTEX], stack.places[depth * PLACE_COLUMNS + WORD]
     bits, begin = stack.nodes[depth * NODE_COLUMNS + CANDIDATES], place_of(pattern, left, depth, vertex)
-    while bits == 0 and word + 1 < pattern.words[vertex]:
+    while bits == 0 and word + 1 < stack.places[depth * PLACE_COLUMNS + WORD_END]:
         word += 1
         bits = left.bits[begin + word]
     candidate = np.int64(-1)
@@ -164,18 +167,19 @@ def count_part(pattern, left, stack, depth, modulus):  # type: ignore[no-untyped
 
 
 @inlined
-def end_sum(stack, depth, modulus):  # type: ignore[no-untyped-def]
-    """All candidates are used up: the sum is remembered, and a factor above."""
+def end_sum(stack, depth, modulus, is_whole):  # type: ignore[no-untyped-def]
+    """All candidates are used up: the sum is a factor above, and remembered unless a part of it is another worker's."""
     nodes, memory = stack.nodes, stack.memory
     value = reduced(nodes[depth * NODE_COLUMNS + SUM] + nodes[depth * NODE_COLUMNS + PRODUCT], modulus)
     size = stack.sizes[depth * SIZE_COLUMNS + ABOUT_SUM] + stack.sizes[depth * SIZE_COLUMNS + ABOUT_PRODUCT]
-    slot = np.int64(nodes[depth * NODE_COLUMNS + KEY] >> np.uint64(1)) & (stack.slots - 1)
-    memory[slot * MEMORY_COLUMNS + REMEMBERED_KEY], memory[slot * MEMORY_COLUMNS + REMEMBERED_MORE] = (
-        nodes[depth * NODE_COLUMNS + KEY],
-        nodes[depth * NODE_COLUMNS + MORE_KEY],
-    )
-    memory[slot * MEMORY_COLUMNS + REMEMBERED], stack.memory_sizes[slot] = value, size
-    stack.done[KEPT] += 1
+    if is_whole:
+        slot = np.int64(nodes[depth * NODE_COLUMNS + KEY] >> np.uint64(1)) & (stack.slots - 1)
+        memory[slot * MEMORY_COLUMNS + REMEMBERED_KEY], memory[slot * MEMORY_COLUMNS + REMEMBERED_MORE] = (
+            nodes[depth * NODE_COLUMNS + KEY],
+            nodes[depth * NODE_COLUMNS + MORE_KEY],
+        )
+        memory[slot * MEMORY_COLUMNS + REMEMBERED], stack.memory_sizes[slot] = value, size
+        stack.done[KEPT] += 1
     multiply(stack, depth - 1, value, size, modulus)
 
 
@@ -228,8 +232,9 @@ def sum_adaptively(pattern, left, stack, work, given, roots, sums, about, budget
         else:
             candidate = next_candidate(pattern, left, stack, depth)
             if candidate < 0:
-                end_sum(stack, depth, modulus)
+                end_sum(stack, depth, modulus, depth > state[SPLIT])
                 depth -= 1
+                state[SPLIT] = min(state[SPLIT], depth)
             else:
                 found[stack.places[depth * PLACE_COLUMNS + VERTEX]] += 1
                 budget -= 1 + (take(pattern, left, stack, depth, candidate, modulus) >> 2)
