@@ -1,5 +1,5 @@
-"""The few machine instructions that Numba has no name for: loads from an address, atomic access, population
-count, array address."""
+"""The few machine instructions that Numba has no name for: loads from an address, atomic access, the bits of numbers,
+array address."""
 
 from __future__ import annotations
 
@@ -62,6 +62,33 @@ def load_shared(typing_context: Any, address: Any, index: Any) -> Any:
         return builder.load_atomic(builder.gep(pointer, [arguments[1]]), "monotonic", 8)
 
     return types.int64(types.int64, types.int64), generate
+
+
+@intrinsic
+def store_shared(typing_context: Any, address: Any, index: Any, number: Any) -> Any:
+    """Writes an int64 at (address, index), which other threads may read and write."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        builder.store_atomic(arguments[2], builder.gep(pointer, [arguments[1]]), "monotonic", 8)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), generate
+
+
+def _bits(machine_type: ir.Type, given: types.Type, returned: types.Type) -> Any:
+    @intrinsic
+    def read_as(typing_context: Any, number: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.bitcast(arguments[0], machine_type)
+
+        return returned(given), generate
+
+    return read_as
+
+
+bits_of = _bits(ir.IntType(64), types.float64, types.int64)  # of a float64, as an int64
+float_of = _bits(ir.DoubleType(), types.int64, types.float64)  # and the float64 of such bits
 
 
 @intrinsic

@@ -15,33 +15,35 @@ from gquery.executor.cpu.candidates.candidate_set import CandidateSet
 from gquery.executor.cpu.candidates.sets import CandidateSets
 from gquery.executor.cpu.kernels.sums import adaptive
 from gquery.executor.cpu.kernels.sums.left import Left, Pattern, measure_all, write_rows
+from gquery.executor.cpu.kernels.sums.remembered import LONG_ENTRY, move
 from gquery.executor.cpu.kernels.workspace import DEPTH, EACH, ROW, SPLIT
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search.giving import Begun, own_work
 from gquery.executor.cpu.search.packed import PackedPlan
 from gquery.executor.lowering.program import Level, Program, Rows
 from gquery.executor.memory import Budget
+from gquery.lasting.locks import lasting_lock
 from gquery.records import record
 from gquery.storage.schema import TURNED
 
 _RANKED = 0.3  # logarithm to 2 of how much smaller a set has to be for each place that its vertex comes later
 _MOST = 1 << 27  # bytes of rows, when no limit is set
-_SLOTS, _MOST_SLOTS = 1 << 12, 1 << 21  # sums that a worker remembers, at first and at most
+_SLOTS, _MOST_SLOTS = 1 << 12, 1 << 22  # sums that are remembered, at first and at most
 _BELIEVED, _LITTLE = 0.2, 1 << 21  # share of the looks, and looks, from which on what is done says what is left
 _BEHIND = 2.0  # times as many looks as there are for it: a sum that will take more is given up
-_ENTRY = 8 * (adaptive.MEMORY_COLUMNS + 1)  # bytes of each
+_ENTRY = 8 * LONG_ENTRY  # bytes of each
 
 
 @record(frozen=True, slots=True)
 class Adapting:
     """pattern: as the kernels read it. bits: the candidates of all vertices. roots int32[]: by position of the first
-    vertex, its number. trial: how far all workers are. memory: of the query. keep: what addresses point into."""
+    vertex, its number. trial: how far all workers are; sums: what they remember. keep: what addresses point into."""
 
     pattern: Pattern
     bits: NDArray[np.uint64]
     roots: NDArray[np.int32]
     trial: Trial
-    memory: Budget
+    sums: Sums
     keep: tuple[NDArray[np.uint64], ...]
 
 
@@ -70,6 +72,11 @@ class Trial:
         return done
 
     @property
+    def remembered(self) -> int:
+        """Sums that they have remembered, each as often as it was."""
+        return sum(int(done[adaptive.KEPT]) for done in self._done)
+
+    @property
     def is_hopeless(self) -> bool:
         """The first roots take more than others, which find their sums remembered, so that early on they have to be
         further behind."""
@@ -82,12 +89,48 @@ class Trial:
         return min(used, used**3) > _BEHIND * sum(int(done[adaptive.ROOTS]) for done in self._done) / self._roots
 
 
+class Sums:
+    """What all workers remember, in a table that grows. entries int64[slots * LONG_ENTRY]; a worker that has not yet
+    heard of a larger one may go on with it."""
+
+    def __init__(self, trial: Trial, memory: Budget) -> None:
+        self.entries = np.zeros(_SLOTS * LONG_ENTRY, np.int64)
+        self._trial, self._memory, self._most = trial, memory, _MOST_SLOTS
+        self._remembered = 0  # when it grew
+        self._lock = lasting_lock()
+
+    @property
+    def slots(self) -> int:
+        return len(self.entries) // LONG_ENTRY
+
+    def forget(self) -> None:
+        """Before another run, whose sums are other numbers."""
+        self.entries.fill(0)
+
+    def grow(self) -> None:
+        """Makes room for more sums where as many were remembered as there is room for, if there is memory."""
+        if self._trial.remembered - self._remembered < self.slots or 4 * self.slots > self._most:
+            return
+        with self._lock:
+            slots = 4 * self.slots
+            if self._trial.remembered - self._remembered < self.slots or slots > self._most:
+                return
+            try:
+                self._memory.reserve(slots * _ENTRY, "remembered sums")
+            except MemoryLimitError:
+                self._most = 0
+                return
+            entries = np.zeros(slots * LONG_ENTRY, np.int64)
+            move(self.entries, entries)
+            self.entries, self._remembered = entries, self._trial.remembered
+
+
 class Room:
-    """Where one worker sums: what is left of the candidates, the sums in progress and those that are remembered."""
+    """Where one worker sums: what is left of the candidates, and the sums in progress."""
 
     def __init__(self, adapting: Adapting) -> None:
         pattern, width = adapting.pattern, adapting.pattern.width
-        self._most, self._memory, self._begins = _MOST_SLOTS, adapting.memory, pattern.begins
+        self._sums, self._begins = adapting.sums, pattern.begins
         bits = np.empty((width + 1, len(adapting.bits)), np.uint64)
         bits[0] = adapting.bits
         table = (width + 1) * width
@@ -100,29 +143,13 @@ class Room:
             np.zeros((width + 1) * adaptive.SIZE_COLUMNS, np.float64),
         )
         self._done = adapting.trial.joined()
-        self.stack = self._with_memory(_SLOTS)
+        self._entries = np.zeros(0, np.int64)
 
-    def forget(self) -> None:
-        """Before another run, whose sums are other numbers."""
-        self.stack.memory.fill(0)
-
-    def grow(self) -> None:
-        """Makes room for more sums where as many were remembered as there is room for, if there is memory."""
-        before = self.stack
-        slots = 4 * before.slots
-        if before.done[adaptive.KEPT] < before.slots or slots > self._most:
-            return
-        try:
-            self._memory.reserve(slots * _ENTRY, "remembered sums")
-        except MemoryLimitError:
-            self._most = 0
-            return
-        self.stack = self._with_memory(slots)
-        entries, memory = (each.memory.reshape(-1, adaptive.MEMORY_COLUMNS) for each in (before, self.stack))
-        kept = np.flatnonzero(entries[:, adaptive.REMEMBERED_KEY])
-        places = (entries[kept, adaptive.REMEMBERED_KEY] >> np.uint64(1)).astype(np.int64) & (slots - 1)
-        memory[places] = entries[kept]
-        self.stack.memory_sizes[places] = before.memory_sizes[kept]
+    def stack(self) -> adaptive.Stack:
+        """For the next slice."""
+        self._sums.grow()
+        self._entries = self._sums.entries  # held for as long as the slice goes on
+        return adaptive.Stack(*self._progress, address(self._entries), len(self._entries) // LONG_ENTRY, self._done)
 
     def half(self, plan: PackedPlan, work: NDArray[np.int64]) -> Begun | None:
         """About half of the candidates that are left at the shallowest depth that has any. Products above it are of
@@ -201,11 +228,6 @@ class Room:
         parts = tuple(each[:rows] for each in (left.written, left.counts, left.keys, left.more_keys))
         return left.bits[: depths * int(self._begins[-1])], *parts
 
-    def _with_memory(self, slots: int) -> adaptive.Stack:
-        memory = np.zeros(slots * adaptive.MEMORY_COLUMNS, np.uint64)
-        self._done[adaptive.KEPT] = 0
-        return adaptive.Stack(*self._progress, memory, np.zeros(slots), slots, self._done)
-
 
 def adapting(program: Program, candidates: CandidateSets, sets: Sequence[CandidateSet]) -> Adapting | None:
     """What a program's sum is handed; sets: the candidates by level. None where there is no room for it."""
@@ -219,7 +241,7 @@ def adapting(program: Program, candidates: CandidateSets, sets: Sequence[Candida
     words = np.array([len(kind.vertices) + 63 >> 6 or 1 for kind in kinds], np.int64)
     begins = np.concatenate([[0], np.cumsum(words)])
     size = sum(8 * len(kinds[to].vertices) * int(words[of]) for of, level in enumerate(levels) for to in _near(level))
-    size = 2 * size + (8 * (width + 1) * int(begins[-1]) + _SLOTS * _ENTRY) * candidates.threads
+    size = 2 * size + 8 * (width + 1) * int(begins[-1]) * candidates.threads + _SLOTS * _ENTRY
     available = memory.available
     if size > (_MOST if available is None else min(_MOST, available // 4)):
         return None
@@ -232,7 +254,8 @@ def adapting(program: Program, candidates: CandidateSets, sets: Sequence[Candida
         np.bitwise_or.at(bits, begins[vertex] + (own >> 6), np.uint64(1) << (own & 63).astype(np.uint64))
     rows, keep = _rows(levels, candidates, kinds)
     pattern = Pattern(width, near, different, words, begins, np.exp2(_RANKED * np.arange(width)), rows.reshape(-1))
-    return Adapting(pattern, bits, numbers[0], Trial(program.tried, len(numbers[0])), memory, keep)
+    trial = Trial(program.tried, len(numbers[0]))
+    return Adapting(pattern, bits, numbers[0], trial, Sums(trial, memory), keep)
 
 
 def _near(level: Level) -> dict[int, list[Rows]]:

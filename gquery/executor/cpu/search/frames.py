@@ -17,6 +17,7 @@ from gquery.executor.cpu.kernels.sums.chain import sweep
 from gquery.executor.cpu.kernels.sums.inside import sum_inside
 from gquery.executor.cpu.kernels.sums.neighbourhood import Room, new_room
 from gquery.executor.cpu.kernels.sums.push import Counters, new_counters, sum_push
+from gquery.executor.cpu.kernels.sums.remembered import ENTRY
 from gquery.executor.cpu.kernels.sums.tree import total
 from gquery.executor.cpu.kernels.sums.weigh import weigh
 from gquery.executor.cpu.kernels.workspace import (
@@ -61,12 +62,13 @@ class Stage:
 
 
 class Memory:
-    """What one worker remembers of sums and marks, from frame to frame: `entries` as in `sums/tree.py`, `marked` as in
-    `row_bitset.py`; `marks` is an address. looks: how many neighbours the next slice may look at; few at first
-    in the caller's thread, which looks at the clock only between slices."""
+    """What one worker remembers from frame to frame. entries: the sums, as in `sums/remembered.py`, which all workers
+    share; marks, an address, and marked: as in `row_bitset.py`. looks: how many neighbours the next slice may look at,
+    few at first in the caller's thread, which looks at the clock only between slices."""
 
-    def __init__(self, plan: PackedPlan, is_caller: bool) -> None:
-        self.entries = np.zeros((max(1, plan.slots), 3), np.int64)
+    def __init__(self, plan: PackedPlan, caller: Memory | None = None) -> None:
+        """caller: that of the thread which has started the worker, None for its own."""
+        self.entries: NDArray[np.int64] = caller.entries if caller else np.zeros((max(1, plan.slots), ENTRY), np.int64)
         self._marks = np.zeros(max(1, plan.marks), np.uint64)
         self.marks = address(self._marks)
         self.marked = np.full((max(1, plan.marked), 3), -1, np.int64)
@@ -78,7 +80,7 @@ class Memory:
         self._adaptive: adapting.Room | None = None
         self._used = False
         self.seconds = 0.0  # of CPU time in kernels
-        self.looks = SLICE if is_caller else _LONGEST * SLICE
+        self.looks = SLICE if caller is None else _LONGEST * SLICE
 
     def blocks(self, stage: int) -> NDArray[np.int64]:
         """The blocks of a stage: one frame of each can be under way."""
@@ -116,8 +118,8 @@ class Memory:
         """Before another run, whose sums are other numbers."""
         if self._used:
             self.entries.fill(0)
-            if self._adaptive is not None:
-                self._adaptive.forget()
+            if self._plan.adapting is not None:
+                self._plan.adapting.sums.forget()
         self._used = True
 
 
@@ -265,9 +267,8 @@ class SummingFrame(Frame):
             room = memory.adaptive(self.plan.adapting)
             if self.plan.adapting.trial.is_hopeless:
                 raise OrdersGivenUp
-            room.grow()
             pattern, roots = self.plan.adapting.pattern, self.plan.adapting.roots
-            sum_adaptively(pattern, room.left, room.stack, work, given, roots, sums, sizes, looks)
+            sum_adaptively(pattern, room.left, room.stack(), work, given, roots, sums, sizes, looks)
         elif self.plan.inside is not None and not self._depth_first:
             self._run_inside(memory.inside(self.plan.inside), looks)
         elif self.plan.counters:
@@ -277,7 +278,7 @@ class SummingFrame(Frame):
         elif len(given) == self.plan.width:
             weigh(tables, work, marked, given, sums, sizes, looks)
         else:
-            total(tables, work, marked, memory.entries, given, sums, sizes, looks)
+            total(tables, work, marked, address(memory.entries), given, sums, sizes, looks)
 
     def _run_inside(self, room: Room, looks: int) -> None:
         """Goes on inside of neighbourhoods; rows for which there is no room are summed depth first."""

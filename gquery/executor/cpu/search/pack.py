@@ -14,6 +14,7 @@ from gquery.executor.cpu.candidates.row_signatures import signatures
 from gquery.executor.cpu.candidates.sets import CandidateSets
 from gquery.executor.cpu.kernels.blocks import Blocks
 from gquery.executor.cpu.kernels.sums.push import counter_bytes
+from gquery.executor.cpu.kernels.sums.remembered import ENTRY
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search import packed
 from gquery.executor.cpu.search.adapting import adapting
@@ -30,6 +31,7 @@ _OPERATORS = {"=": packed.EQUAL, "<>": packed.NOT_EQUAL, "<": packed.LESS, "<=":
 
 _MEMORY = 1 << 28  # bytes for remembered sums of all workers, when no limit is set
 _SMALLEST_MEMORY = 64  # slots
+_ENTRY = 8 * ENTRY  # bytes of a remembered sum
 _INSIDE = 1 << 23  # bytes for one neighbourhood as bitsets
 _ROOM, _SMALLEST_ROOM = 1 << 10, 1 << 6  # partial matches in a block: those of a few levels stay in the caches
 _MOST = 0.9  # of all vertices: cutting rows to so many does not pay
@@ -81,7 +83,7 @@ class _Packer:
         if is_chain:
             link_chain(steps, program)
             self._sign(steps)
-        self.memory.reserve(self.threads * (24 * self.slots + 8 * self.bitsets.marks), "remembered sums")
+        self.memory.reserve(_ENTRY * self.slots + 8 * self.threads * self.bitsets.marks, "remembered sums")
         tests = (self.different, self.smaller, self.pairs, self.compare, self.absent)
         return PackedPlan(
             joined([steps, self.backward, *tests, self.context, choices, collides]),
@@ -288,7 +290,7 @@ class _Packer:
             return
         available = self.memory.available
         budget = _MEMORY if available is None else min(_MEMORY, available // 4)
-        most = budget // (24 * self.threads * len(self.sets))
+        most = budget // (_ENTRY * len(self.sets))
         if most < _SMALLEST_MEMORY:
             return
         wanted = 1 << max(4, math.ceil(math.log2(2 * level.contexts + 1)))

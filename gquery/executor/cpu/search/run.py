@@ -46,7 +46,7 @@ class CpuSlices:
         self._pool = _all_candidates(program, candidates) if pool is None else _placed(program, candidates, pool)
         self._threads = min(_WRITERS, candidates.threads) if _is_quick(program) else candidates.threads
         self._stages, self._capacity = self._groups(len(self._pool))
-        self._memory = Memory(self._packed, True)
+        self._memory = Memory(self._packed)
         self._first: Enumeration | None = None
 
     @property

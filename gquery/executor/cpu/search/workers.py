@@ -95,7 +95,7 @@ class Enumeration:
         self.control.check()
         began = time.perf_counter()
         if frame.run_unmeasured() != DONE:
-            self.memory = Memory(plan, True)
+            self.memory = Memory(plan)
             return None
         self.note(frame, time.perf_counter() - began)
         self.note_frame(frame)
@@ -159,7 +159,7 @@ class Enumeration:
 
         try:
             self._start(others, sharing, behind)
-            worker = Worker(self, sharing, Memory(self.search.plan, False), behind)
+            worker = Worker(self, sharing, Memory(self.search.plan, self.memory), behind)
             try:
                 with stoppable(expect_going_on):
                     while worker.has_work(None):

@@ -26,6 +26,7 @@ from gquery.executor.cpu.kernels.sums.left import (
     pointed,
 )
 from gquery.executor.cpu.kernels.sums.numbers import reduced
+from gquery.executor.cpu.kernels.sums.remembered import recall_long, remember_long
 from gquery.executor.cpu.kernels.workspace import (
     DEPTH,
     DONE,
@@ -53,20 +54,17 @@ JOINED, REST, CANDIDATES, KEY, MORE_KEY, SUM, PRODUCT, NODE_COLUMNS = 0, 1, 2, 3
 # Of `places`, int64: what is matched at this depth, the word where its bitset goes on, and the one where it ends.
 VERTEX, WORD, WORD_END, PLACE_COLUMNS = 0, 1, 2, 3
 ABOUT_SUM, ABOUT_PRODUCT, SIZE_COLUMNS = 0, 1, 2  # of `sizes`, float64: about the same
-# Columns of the memory, uint64[slots * 3], a power of two of them.
-REMEMBERED_KEY, REMEMBERED_MORE, REMEMBERED, MEMORY_COLUMNS = 0, 1, 2, 3
 KEPT, LOOKS, ROOTS, DONE_SLOTS = 0, 1, 2, 3  # of `done`
 
 
 class Stack(NamedTuple):
-    """The sums in progress, and the memory of `slots` of those that are done. done int64[DONE_SLOTS]: how many were
-    remembered, the looks of all slices, and the roots that are done."""
+    """The sums in progress, and the address of the memory of those that are done, a power of two of slots. done
+    int64[DONE_SLOTS]: how many were remembered, the looks of all slices, and the roots that are done."""
 
     nodes: NDArray[np.uint64]
     places: NDArray[np.int64]
     sizes: NDArray[np.float64]
-    memory: NDArray[np.uint64]
-    memory_sizes: NDArray[np.float64]
+    memory: int
     slots: int
     done: NDArray[np.int64]
 
@@ -155,12 +153,10 @@ def count_part(pattern, left, stack, depth, modulus):  # type: ignore[no-untyped
         multiply(stack, depth, value, size, modulus)
         return depth, np.int64(8)
     key, more = key_of(left, below, joined)
-    memory, slot = stack.memory, np.int64(key >> np.uint64(1)) & (stack.slots - 1)
-    if (
-        memory[slot * MEMORY_COLUMNS + REMEMBERED_KEY] == key
-        and memory[slot * MEMORY_COLUMNS + REMEMBERED_MORE] == more
-    ):
-        multiply(stack, depth, memory[slot * MEMORY_COLUMNS + REMEMBERED], stack.memory_sizes[slot], modulus)
+    slot = np.int64(key >> np.uint64(1)) & (stack.slots - 1)
+    recalled, value, size = recall_long(stack.memory, slot, np.int64(key), np.int64(more))
+    if recalled:
+        multiply(stack, depth, value, size, modulus)
         return depth, np.int64(2)
     begin_sum(pattern, left, stack, below, joined, key, more)
     return below, np.int64(4)
@@ -169,16 +165,13 @@ def count_part(pattern, left, stack, depth, modulus):  # type: ignore[no-untyped
 @inlined
 def end_sum(stack, depth, modulus, is_whole):  # type: ignore[no-untyped-def]
     """All candidates are used up: the sum is a factor above, and remembered unless a part of it is another worker's."""
-    nodes, memory = stack.nodes, stack.memory
+    nodes = stack.nodes
     value = reduced(nodes[depth * NODE_COLUMNS + SUM] + nodes[depth * NODE_COLUMNS + PRODUCT], modulus)
     size = stack.sizes[depth * SIZE_COLUMNS + ABOUT_SUM] + stack.sizes[depth * SIZE_COLUMNS + ABOUT_PRODUCT]
     if is_whole:
-        slot = np.int64(nodes[depth * NODE_COLUMNS + KEY] >> np.uint64(1)) & (stack.slots - 1)
-        memory[slot * MEMORY_COLUMNS + REMEMBERED_KEY], memory[slot * MEMORY_COLUMNS + REMEMBERED_MORE] = (
-            nodes[depth * NODE_COLUMNS + KEY],
-            nodes[depth * NODE_COLUMNS + MORE_KEY],
-        )
-        memory[slot * MEMORY_COLUMNS + REMEMBERED], stack.memory_sizes[slot] = value, size
+        key, more = nodes[depth * NODE_COLUMNS + KEY], nodes[depth * NODE_COLUMNS + MORE_KEY]
+        slot = np.int64(key >> np.uint64(1)) & (stack.slots - 1)
+        remember_long(stack.memory, slot, np.int64(key), np.int64(more), value, size)
         stack.done[KEPT] += 1
     multiply(stack, depth - 1, value, size, modulus)
 
@@ -193,8 +186,7 @@ def sum_adaptively(pattern, left, stack, work, given, roots, sums, about, budget
         pointer(stack.nodes),
         pointer(stack.places),
         pointer(stack.sizes),
-        pointer(stack.memory),
-        pointer(stack.memory_sizes),
+        stack.memory,
         stack.slots,
         pointer(stack.done),
     )

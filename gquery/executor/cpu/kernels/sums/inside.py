@@ -236,7 +236,7 @@ def sum_inside(plan, work, marked, room, given, sums, sizes, budget):  # type: i
     choices = choices_of(plan, work, tables)
     steps = tables.steps
     width = len(steps)
-    tree: Tree = tree_of(plan, work, marked, width)
+    tree: Tree = tree_of(plan, work, width)
     state = work[:STATE_SLOTS]
     members, place, bits = pointer(room.members), pointer(room.place), pointer(room.bits)
     level, entering = state[DEPTH], state[ENTERING]

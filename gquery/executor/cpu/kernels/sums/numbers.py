@@ -45,21 +45,18 @@ from gquery.executor.cpu.search.packed import (
 
 class Tree(NamedTuple):
     """What is known of the levels of a tree. By level: the sum so far, the product so far of its candidate, uint64 and
-    modulo `modulus`; about the same numbers, float64. context: a table of the packed plan. memory int64[slots, 3],
-    memory_sizes: the same as float64."""
+    modulo `modulus`; about the same numbers, float64. context: a table of the packed plan."""
 
     sums: NDArray[np.uint64]
     sizes: NDArray[np.float64]
     products: NDArray[np.uint64]
     product_sizes: NDArray[np.float64]
     context: NDArray[np.int64]
-    memory: NDArray[np.int64]
-    memory_sizes: NDArray[np.float64]
     modulus: np.uint64
 
 
 @inner
-def tree_of(plan, work, memory, width):  # type: ignore[no-untyped-def]
+def tree_of(plan, work, width):  # type: ignore[no-untyped-def]
     """The tree that the work is about."""
     return Tree(
         levels_of(work, width, SUMS).view(np.uint64),
@@ -67,8 +64,6 @@ def tree_of(plan, work, memory, width):  # type: ignore[no-untyped-def]
         levels_of(work, width, PRODUCTS).view(np.uint64),
         levels_of(work, width, PRODUCT_SIZES).view(np.float64),
         table_of(plan, CONTEXT, CONTEXT_COLUMNS),
-        memory,
-        memory.view(np.float64),
         np.uint64(work[MODULUS]),
     )
 

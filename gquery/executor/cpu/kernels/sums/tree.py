@@ -4,7 +4,7 @@ The levels that are summed out form a tree. Matches below different children of 
 their numbers multiply; the sum over a level's candidates is the number of ways to match its subtree. That number
 depends only on the level's *context*, the vertices above that the subtree is tied to, and is remembered by it: a
 search over an AND/OR tree with caching, so the work grows with the number of contexts and not with that of matches.
-The memory of sums is a table that forgets: an entry gives way to the next with the same slot.
+The memory of sums is a table that forgets: an entry gives way to the next with the same slot. All workers share it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from gquery.executor.cpu.kernels.sums.numbers import (
     reduced,
     tree_of,
 )
+from gquery.executor.cpu.kernels.sums.remembered import recall, remember
 from gquery.executor.cpu.kernels.workspace import (
     DEPTH,
     DONE,
@@ -60,16 +61,13 @@ from gquery.executor.cpu.search.packed import (
     SLOTS_BEGIN,
 )
 
-# Columns of the memory, int64[slots, 3], and of the same bytes as float64.
-KEY, SUM, APPROXIMATE = 0, 1, 2  # KEY is one more than the context's, 0 in an empty entry
-
 _USED_UP, _PAUSED = -1, -2  # instead of a level to go down to: no candidate is left; the budget is used
 
 
 @inlined
 def entry_of(tables, walk, tree, level):  # type: ignore[no-untyped-def]
     """Where the memory keeps the sum of the level's context, -1 when it is not remembered, and the context's key:
-    different contexts have different keys."""
+    different contexts have different keys, none of them 0."""
     steps, context = tables.steps, tree.context
     slot, key = np.int64(-1), np.int64(0)
     if steps[level, SLOTS] > 0:
@@ -137,12 +135,12 @@ def sum_candidates(tables, walk, choices, tree, level, left):  # type: ignore[no
 def total(plan, work, marked, memory, given, sums, sizes, budget):  # type: ignore[no-untyped-def]
     """One slice: adds to `sums` uint64[] and `sizes` float64[], for each row of `given` int32[start, rows] or for all.
 
-    memory int64[slots, 3]: remembered sums. marked int64[*, 3]: see `row_bitset.py`.
+    memory: address of the remembered sums. marked int64[*, 3]: see `row_bitset.py`.
     """
     tables = tables_of(plan)
     walk = walk_of(work, marked, tables)
     choices = choices_of(plan, work, tables)
-    tree = tree_of(plan, work, memory, len(tables.steps))
+    tree = tree_of(plan, work, len(tables.steps))
     steps = tables.steps
     state = work[:STATE_SLOTS]
     start = state[START]
@@ -176,9 +174,9 @@ def total(plan, work, marked, memory, given, sums, sizes, budget):  # type: igno
         if entering == 1:
             budget -= 1
             entering = np.int64(0)
-            if slot >= 0 and memory[slot, KEY] == key:
-                value, size = np.uint64(memory[slot, SUM]), tree.memory_sizes[slot, APPROXIMATE]
-                recalled = True
+            if slot >= 0:
+                recalled, value, size = recall(memory, slot, key)
+            if recalled:
                 if steps[level, SET_COUNT] == 1:  # as `leaf_size` would leave it
                     walk.last[level] = np.int64(value) + steps[level, MINUS]
             elif steps[level, SET_COUNT] == 0:
@@ -202,8 +200,7 @@ def total(plan, work, marked, memory, given, sums, sizes, budget):  # type: igno
         if not recalled:
             value, size = capped(steps[level, CAP], value, size)
             if slot >= 0 and level > state[SPLIT]:
-                memory[slot, KEY], memory[slot, SUM] = key, np.int64(value)
-                tree.memory_sizes[slot, APPROXIMATE] = size
+                remember(memory, slot, key, value, size)
         level, entering = close_level(steps, tree, level, value, size, top)
         if level == top:
             add_row(tree, state, sums, sizes)
