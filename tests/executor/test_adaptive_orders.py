@@ -170,7 +170,7 @@ def test_a_sum_is_given_up_by_the_roots_that_are_done(looks: int, roots: int, ho
     """By all workers together, however they share them: one that has heavy roots alone does not end it, nor do many
     take many times the looks."""
     for workers in (1, 2, 16):
-        trial = adapting.Trial(1e8, 100)
+        trial = adapting.Trial(50_500_000, 100)  # 10^8 in all
         for worker in range(workers):
             done = trial.joined()
             done[adaptive.LOOKS] = looks * 1_000_000 // workers

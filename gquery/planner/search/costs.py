@@ -196,12 +196,12 @@ CPU = CostModel(
     worth_improving=50_000.0,
     worth_excluding=1.0,
     worth_walking=5_000.0,
-    dear=1_000_000.0,
-    tried=0.1,
-    tried_on=2e-4,
-    tried_long=2e8,
-    walk=20_000.0,
-    change=7_000.0,
+    dear=8_000_000.0,
+    tried=0.05,
+    tried_on=1e-4,
+    tried_long=1e8,
+    walk=160_000.0,
+    change=56_000.0,
 )
 
 

@@ -29,7 +29,7 @@ from gquery.storage.schema import TURNED
 _RANKED = 0.3  # logarithm to 2 of how much smaller a set has to be for each place that its vertex comes later
 _MOST = 1 << 27  # bytes of rows, when no limit is set
 _SLOTS, _MOST_SLOTS = 1 << 12, 1 << 22  # sums that are remembered, at first and at most
-_BELIEVED, _LITTLE = 0.2, 1 << 21  # share of the looks, and looks, from which on what is done says what is left
+_BELIEVED, _LITTLE = 0.2, 1 << 20  # share of the looks, and looks, from which on what is done says what is left
 _BEHIND = 2.0  # times as many looks as there are for it: a sum that will take more is given up
 _ENTRY = 8 * LONG_ENTRY  # bytes of each
 
@@ -62,7 +62,9 @@ class Trial:
     with heavy roots, tells little. looks: of all of them, 0 where they may go on for ever."""
 
     def __init__(self, looks: float, roots: int) -> None:
-        self._looks, self._roots = looks, roots
+        # Of two workers each has looks of its own, and half of the roots; what is little one does alone.
+        self._looks = 2 * looks - min(looks, _LITTLE)
+        self._roots = roots * self._looks / max(1.0, 2 * looks)
         self._done: list[NDArray[np.int64]] = []
 
     def joined(self) -> NDArray[np.int64]:

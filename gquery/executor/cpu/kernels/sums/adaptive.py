@@ -195,7 +195,7 @@ def sum_adaptively(pattern, left, stack, work, given, roots, sums, about, budget
     depth, status = state[DEPTH], MORE
     everyone = ~np.uint64(0) >> np.uint64(64 - width)
     pause = budget - QUANTUM
-    stack.done[LOOKS] += budget
+    whole = budget
     while budget > 0:
         if budget <= pause:
             if is_wanted(state):
@@ -230,6 +230,6 @@ def sum_adaptively(pattern, left, stack, work, given, roots, sums, about, budget
             else:
                 found[stack.places[depth * PLACE_COLUMNS + VERTEX]] += 1
                 budget -= 1 + (take(pattern, left, stack, depth, candidate, modulus) >> 2)
-    stack.done[LOOKS] -= budget
+    stack.done[LOOKS] += whole - budget  # not before: other workers look at it meanwhile
     state[DEPTH] = depth
     state[STATUS] = status
