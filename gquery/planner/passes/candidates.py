@@ -79,10 +79,12 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
 
 
 def _folds_in_terms(draft: Draft) -> bool:
-    """Whether the only test of a tree that is counted can be left out, and the matches that it refuses subtracted."""
+    """Whether all that is tested in a tree that is counted is that two edges are not one: this is left out, and the
+    matches where they are one, which are a smaller tree's, are subtracted."""
     problem = draft.problem
-    alone = draft.counting and problem.constraints.tests == 1 and len(set(problem.tests())) == 1
-    return alone and not problem.graph.parts and problem.graph.is_tree()
+    collisions = sum(len(choice.collides) for choice in problem.constraints.choices) // 2
+    alone = collisions == problem.constraints.tests == 1 and len(set(problem.tests())) == 1
+    return draft.counting and alone and not problem.graph.parts and problem.graph.is_tree()
 
 
 def _is_swept(graph: QueryGraph, filter_: NeighbourFilter, size: float, context: Context) -> bool:
