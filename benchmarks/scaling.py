@@ -3,9 +3,10 @@
     python -m benchmarks.scaling [--data ../shared/data] [--seconds 600] [--out benchmarks/results]
 
 Without the data, patterns are counted in a graph that is made from a seed (R-MAT). Wall is from text to answer, the
-graph loaded and the kernels compiled; beside it what the kernels took of it, in CPU time of all workers together and of
-the busiest one, which bounds the wall from below. The fastest run counts; every number of threads must give the same
-answer. Long lists are read twice: whole, as `to_arrow()` keeps them, and batch by batch, as a reader that drops each.
+graph loaded and the kernels compiled; beside it what planning took of it, filters and the candidate graph included, and
+what the kernels took, in CPU time of all workers together and of the busiest one, which bounds the wall from below. The
+fastest run counts; every number of threads must give the same answer. Long lists are read twice: whole, as `to_arrow()`
+keeps them, and batch by batch, as a reader that drops each.
 """
 
 from __future__ import annotations
@@ -63,9 +64,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Run:
-    """Seconds: of the whole, of the kernels on all workers together, of the busiest worker's."""
+    """Seconds: of the whole, until the search begins, of the kernels on all workers together, of the busiest's."""
 
     wall: float
+    planning: float
     kernels: float
     busiest: float
 
@@ -131,16 +133,18 @@ def measure(question: Question, threads: int) -> tuple[Run, object]:
         wall = time.perf_counter() - began
         answer = kept[0].column(0)[0].as_py() if kept and rows == 1 else rows
         kept.clear()  # before the next run: giving so much memory back takes time
-        searches = [each.worker_seconds for each in measured[0].profile.enumerations]
+        profile = measured[0].profile
+        planning = sum(profile.seconds.get(stage, 0.0) for stage in ("filter", "refine", "plan"))
+        searches = [each.worker_seconds for each in profile.enumerations]
         busiest = sum(max(seconds, default=0.0) for seconds in searches)
-        runs.append(Run(wall, sum(map(sum, searches)), busiest))
+        runs.append(Run(wall, planning, sum(map(sum, searches)), busiest))
     return min(runs, key=lambda run: run.wall), answer
 
 
 def report(asked: Iterator[Question], counts: list[int], seconds: float) -> Iterator[str]:
     """A row a query and number of threads, and the means over long queries."""
-    yield "| query | threads | wall ms | times one core | kernels ms | busiest ms |"
-    yield "| --- |" + " ---: |" * 5
+    yield "| query | threads | wall ms | times one core | planning ms | kernels ms | busiest ms |"
+    yield "| --- |" + " ---: |" * 6
     speedups: dict[tuple[str, int], list[float]] = {}
     began = time.perf_counter()
     for question in asked:
@@ -153,7 +157,8 @@ def report(asked: Iterator[Question], counts: list[int], seconds: float) -> Iter
             if alone.wall >= _LONG:
                 speedups.setdefault((question.kind, threads), []).append(alone.wall / run.wall)
             times = f"{run.wall * 1000:,.1f} | {alone.wall / run.wall:.2f}"
-            yield (f"| {question.name} | {threads} | {times} | {run.kernels * 1000:,.1f} | {run.busiest * 1000:,.1f} |")
+            parts = (f"{seconds * 1000:,.1f}" for seconds in (run.planning, run.kernels, run.busiest))
+            yield f"| {question.name} | {threads} | {times} | {' | '.join(parts)} |"
         if time.perf_counter() - began > seconds:
             break
     yield ""

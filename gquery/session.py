@@ -34,7 +34,7 @@ from gquery.planner.memo.remembered import Memos, Remembered, types_of
 from gquery.planner.passes.demand import pushed_limit
 from gquery.planner.plan import plan_chain
 from gquery.planner.search.context import Context
-from gquery.planner.search.costs import CPU, for_card
+from gquery.planner.search.costs import CPU, for_card, for_threads
 from gquery.planner.search.second_half import SecondHalf
 from gquery.planner.search.settled import Settled
 from gquery.result import Result, numbers_of
@@ -177,7 +177,7 @@ class Planned:
             settings = settings.changed(device=bound.device)
         snapshot.counts.make_sure(bound.edge_types, check)
         limits = tuple(pushed_limit(segment, parameters) for segment in bound.all_segments)
-        costs = for_card(CPU) if settings.device == "gpu" else CPU
+        costs = for_card(CPU) if settings.device == "gpu" else for_threads(CPU, settings.threads)
         context = partial(Context, snapshot.invariants, snapshot.statistics, costs)
 
         def planned(memos: Memos) -> Ready:
@@ -185,7 +185,9 @@ class Planned:
             halves = (SecondHalf(step, context(memos[step.number])) for step in plan.matches)
             return Ready(plan, {each.plan.number: Settled(each, most=costs.worth_improving) for each in halves}, {}, [])
 
-        self.plan, self.matchings, tails, chains = known.plan((*asked, limits, settings.device), bound, planned)
+        self.plan, self.matchings, tails, chains = known.plan(
+            (*asked, limits, settings.device, settings.threads), bound, planned
+        )
         self.notices, self.device = bound.notices, bound.device
         backend, besides = partial(backend_of, settings), (card_beside(settings), walker_beside(settings))
         self.engine = Engine(backend, snapshot, parameters, settings.threads, *besides, keeps=True)

@@ -61,6 +61,10 @@ class SecondHalf(Protocol):
         """The same where all partial matches have one order."""
         ...
 
+    def give_up(self, known: Cardinalities) -> None:
+        """An order for each partial match took too long, and is not tried again for what is like this."""
+        ...
+
     def on_card(self, matchings: Sequence[MatchPlan], threads: int, missing: int, started: bool) -> tuple[bool, str]:
         """Whether counting goes to a card rather than to so many threads, and why. missing: bytes that are not there
         yet; started: whether the card has been used."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -21,7 +21,7 @@ from gquery.executor.matcher import Matcher, Prepared
 from gquery.executor.memory import Taking
 from gquery.executor.profile import Profile
 from gquery.executor.progress import Control, GivenUp, OrdersGivenUp, Step, Try
-from gquery.executor.race import CardLater, Follower, first_of
+from gquery.executor.race import CardLater, Doubted, Follower, first_of
 from gquery.executor.relational.streams import Made, Work
 from gquery.executor.standby import key_of, standing_by, taken
 from gquery.planner.ir.expr import variables
@@ -74,17 +74,8 @@ class Matching:
     def count(self) -> int:
         """The number of matches, none of which is listed. A card that has no room for them, or cannot
         count them, leaves them to the CPU."""
-        return self._kept_to(Matching._count)
-
-    def _kept_to(self, count: Callable[[Matching], int]) -> int:
-        """Once more with one order for all partial matches, where an order for each takes longer than planned."""
-        try:
-            with self._alone() as own:
-                return count(own)
-        except OrdersGivenUp:
-            self.measured.profile.enumerations.clear()
-            with replace(self, second_half=self.second_half.steady())._alone() as own:
-                return count(own)
+        with self._alone() as own:
+            return own._count()
 
     @contextmanager
     def _alone(self) -> Iterator[Matching]:
@@ -100,15 +91,42 @@ class Matching:
             tried = self._tried()
             return self._walked_beside() if tried is None else tried
         if not self._is_card_ready:
-            return self._counted_where_it_pays()
+            return self._counted()
         if not self.second_half.is_doubted:
             return self._filtered_on_card()
         raced = self._raced()
-        return self._counted_where_it_pays() if raced is None else raced
+        return self._counted() if raced is None else raced
+
+    def _counted(self) -> int:
+        """The number, where it pays; by one order for all partial matches where an order for each takes longer. Where
+        memory is limited that is planned afterwards, as there may be no room for both."""
+        doubted = Doubted(self.control, self._steadily)
+        control = doubted if self.control.memory_limit is None else self.control
+        try:
+            with replace(self, control=control)._alone() as own:
+                return own._counted_where_it_pays()
+        except OrdersGivenUp:
+            self.measured.profile.enumerations.clear()
+            self.second_half.give_up(self.measured.matchings[0].cardinalities)
+            count, measured = doubted.answer() or self._steadily(self.control)
+        finally:
+            doubted.end()
+        for stage, seconds in self.measured.profile.seconds.items():
+            measured.profile.seconds[stage] = measured.profile.seconds.get(stage, 0.0) + seconds
+        self._take(measured, measured.placed)
+        return count
+
+    def _steadily(self, control: Control) -> tuple[int, Measured]:
+        """The number, by one order for all partial matches, and what that leaves behind."""
+        measured = Measured()
+        there = replace(self, second_half=self.second_half.steady(), control=control, measured=measured)
+        with there._alone() as own:
+            return own._counted_where_it_pays(), measured
 
     def _counted_where_it_pays(self) -> int:
         """The number, by a card where the plan that the CPU has made says so."""
         matcher = self._prepared()
+        self.control.planned(sum(each.cost for each in self.measured.matchings))
         pays, self.measured.placed = placed(self.second_half, self.measured.matchings, self.engine)
         if pays and self.engine.beside is not None:
             try:
@@ -151,7 +169,7 @@ class Matching:
 
         def on_cpu(control: Follower) -> int:
             here = replace(engine, beside=CardLater(beside, control))
-            return Matching(self.plan, self.second_half, here, control, cpu)._kept_to(Matching._counted_where_it_pays)
+            return Matching(self.plan, self.second_half, here, control, cpu)._counted()
 
         found = first_of(self.control, _ALONE, on_card, on_cpu)
         if found is None:

@@ -52,6 +52,14 @@ class Control:
         """So many steps of a search have been taken. Who counts them says what they are; on a card, what it looks at to
         extend partial matches, and the candidates inside neighbourhoods."""
 
+    def planned(self, looks: float) -> None:
+        """What is to be counted next will take about so many looks at neighbours. Returns when it may begin."""
+
+    def instead(self) -> float | None:
+        """The looks that one order for all partial matches would take, for a sum with an order for each that takes
+        longer than planned; None while nobody knows. Raises OrdersGivenUp where nobody looks for that order."""
+        raise OrdersGivenUp
+
     def check(self) -> None:
         """Raises QueryCancelled or QueryTimeout when the query has to stop."""
         if self.cancelled:
@@ -78,6 +86,12 @@ class Step(Control):
 
     def tried(self, steps: int) -> None:
         self._whole.tried(steps)
+
+    def planned(self, looks: float) -> None:
+        self._whole.planned(looks)
+
+    def instead(self) -> float | None:
+        return self._whole.instead()
 
     def check(self) -> None:
         self._whole.check()

@@ -1,20 +1,22 @@
-"""Two ways to one answer: the second begins when the first takes long, and who is done first ends the other."""
+"""Two ways to one answer: the second begins when the first takes long. Both go on, and who is done first ends the
+other; or the second is only planned meanwhile, and the first ends where that would take less."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from threading import Event
+from threading import Event, Lock
 from typing import Generic, TypeVar
 
 from gquery.errors import MemoryLimitError, UnsupportedError
 from gquery.executor.backend import Backend
 from gquery.executor.engine import Beside
-from gquery.executor.progress import Control, Step
+from gquery.executor.progress import Control, OrdersGivenUp, Step
 from gquery.stopping import Check
 from gquery.storage.graph import Snapshot
 
 T = TypeVar("T")
+Second = TypeVar("Second", bound="Follower")
 _TICK = 0.02  # seconds between two looks at whether the query has to stop
 
 
@@ -23,7 +25,7 @@ class Overtaken(Exception):
 
 
 class Follower(Step):
-    """The control of the second way, of whose progress nobody hears."""
+    """The control of the second way, of whose progress nobody hears until it is alone."""
 
     def __init__(self, whole: Control) -> None:
         super().__init__(whole)
@@ -31,9 +33,13 @@ class Follower(Step):
         self.goes_on_alone = False
         self.is_alone = Event()
 
-    def found(self, matches: int) -> None: ...
+    def found(self, matches: int) -> None:
+        if self.is_alone.is_set():
+            super().found(matches)
 
-    def reached(self, fraction: float) -> None: ...
+    def reached(self, fraction: float) -> None:
+        if self.is_alone.is_set():
+            super().reached(fraction)
 
     def tried(self, steps: int) -> None: ...
 
@@ -72,6 +78,61 @@ class _Leader(Step, Generic[T]):
             raise Overtaken
 
 
+class Planned(Follower):
+    """The control of a second way that is planned, and goes on when it is alone. looks: that it will take, when that is
+    known."""
+
+    def __init__(self, whole: Control) -> None:
+        super().__init__(whole)
+        self.looks: float | None = None
+
+    def planned(self, looks: float) -> None:
+        self.looks = looks
+        self.go_on_alone()
+
+
+class Doubted(Step, Generic[T]):
+    """The control of a sum with an order for each partial match. When it takes longer than planned it asks what one
+    order for all would take: `follow` plans that in a thread of its own, and counts by it if the sum is given up."""
+
+    def __init__(self, whole: Control, follow: Callable[[Planned], T]) -> None:
+        super().__init__(whole)
+        self._follower = Planned(whole)
+        self._follow = follow
+        self._following: Future[T] | None = None
+        self._lock = Lock()
+
+    def instead(self) -> float | None:
+        with self._lock:
+            if self._following is None:
+                self._following = _begun(self._follow, self._follower)
+        if self._following.done():  # it has failed
+            raise OrdersGivenUp
+        return self._follower.looks
+
+    def answer(self) -> T | None:
+        """That of the other way, once the sum is given up; None where nobody has looked for it."""
+        if self._following is None:
+            return None
+        self._follower.is_alone.set()
+        while not self._following.done():
+            self.check()
+            wait([self._following], _TICK)
+        return self._following.result()
+
+    def end(self) -> None:
+        """Nobody waits for the other way any more."""
+        self._follower.is_over = True
+
+
+def _begun(follow: Callable[[Second], T], follower: Second) -> Future[T]:
+    threads = ThreadPoolExecutor(1, "gquery-race")
+    try:
+        return threads.submit(follow, follower)
+    finally:
+        threads.shutdown(wait=False)
+
+
 class CardLater:
     """A card that a follower goes to when the leader, which is there, has ended."""
 
@@ -94,15 +155,7 @@ def first_of(
     many steps, and is not waited for when it was too late; and whether it is that of `lead`. None where `lead` cannot,
     or has no room, before that."""
     follower = Follower(whole)
-
-    def begin() -> Future[T]:
-        threads = ThreadPoolExecutor(1, "gquery-race")
-        try:
-            return threads.submit(follow, follower)
-        finally:
-            threads.shutdown(wait=False)
-
-    leader = _Leader(whole, follower, steps, begin)
+    leader = _Leader(whole, follower, steps, lambda: _begun(follow, follower))
     try:
         try:
             return lead(leader), True

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+import time
 from random import Random
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import gquery
+from gquery.executor import race
 from gquery.executor.cpu.kernels.sums import adaptive
-from gquery.executor.cpu.search import adapting, frames
+from gquery.executor.cpu.search import adapting, frames, pack
 from gquery.executor.cpu.search.giving import Begun
 from gquery.executor.cpu.search.packed import PackedPlan
 from gquery.executor.lowering import exact
-from gquery.executor.progress import OrdersGivenUp
+from gquery.executor.progress import Control, OrdersGivenUp
 from gquery.planner.search import orders
 from tests.differential.test_counting import WAYS, compare_counts, costs
 from tests.executor.test_cpu_ways import GIVEN
@@ -26,6 +28,23 @@ ALWAYS = [
     costs({"trusted": 1}, dear=0.0, worth_walking=0.0, build=0.0, tried=1e12),
     (orders.Orders, "easy", lambda _: None),
 ]
+DOUBTED = [(adapting.Trial, "is_hopeless", True), (adapting, "_PLANNED", -1), (frames, "SLICE", 300)]
+INSTEAD = race.Doubted.instead
+
+
+def _as_soon_as_planned(control: race.Doubted[object]) -> float:
+    while (looks := INSTEAD(control)) is None:
+        time.sleep(0.001)
+    return looks
+
+
+CHEAPER = [*DOUBTED, (adapting, "_DEARER", -1.0), (race.Doubted, "instead", _as_soon_as_planned)]
+
+
+def _given_up(_trial: adapting.Trial, _done: NDArray[np.int64]) -> NoReturn:
+    raise OrdersGivenUp
+
+
 CPU_WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "as they are": [],
     "short slices": [(frames, "SLICE", 3)],
@@ -33,7 +52,9 @@ CPU_WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "memory of one": [(adapting, "_SLOTS", 1), (adapting, "_MOST_SLOTS", 1)],
     "everything is given away": [(frames, "SLICE", 20), *GIVEN],
     "everything is given away at once": [(frames, "SLICE", 2), *GIVEN, (adapting, "_SLOTS", 1)],
-    "given up at once": [(adapting.Trial, "is_hopeless", True)],
+    "given up at once": [(adapting.Trial, "goes_on", _given_up)],
+    "given up for a cheaper way": CHEAPER,
+    "doubted": [*DOUBTED, (adapting, "_DEARER", math.inf)],
     "no room": [(adapting, "_MOST", 0)],
 }
 
@@ -142,17 +163,64 @@ def test_asked_again_it_grows_in_its_own_memory(monkeypatch: pytest.MonkeyPatch)
     assert peaks[1:] == [peaks[1]] * 4
 
 
-def test_what_is_given_up_is_planned_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("way", ["given up at once", "given up for a cheaper way"])
+def test_what_is_given_up_is_planned_anew(way: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The plan that was given up is not that of the profile, and its memory is given back."""
+    graph, text = coloured(3).with_settings(threads=threads), pattern(Random(7))
+    expected = graph.query(text).scalar()
+    _patch(monkeypatch, [*ALWAYS, *CPU_WAYS[way]])
+    again = gquery.Graph(graph.snapshot, settings=graph.settings)
+    result = again.query(text)
+    assert result.scalar() == expected
+    assert result.progress.memory.used == 0
+    monkeypatch.setattr(pack, "adapting", lambda *_: pytest.fail("tried again"))
+    assert "smallest set" not in again.profile(text)
+    assert again.query(f"{text} //").scalar() == expected
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_what_is_doubted_goes_on_while_another_way_takes_more(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, text = coloured(3).with_settings(threads=threads), pattern(Random(7))
+    expected = graph.query(text).scalar()
+    _patch(monkeypatch, [*ALWAYS, *CPU_WAYS["doubted"]])
+    asked: list[float | None] = []
+
+    def noted(control: race.Doubted[object]) -> float | None:
+        asked.append(INSTEAD(control))
+        return asked[-1]
+
+    monkeypatch.setattr(race.Doubted, "instead", noted)
+    again = gquery.Graph(graph.snapshot, settings=graph.settings)
+    for _ in range(2):  # that the other way was planned changes nothing
+        assert again.query(text).scalar() == expected
+        assert asked[-1] is not None
+        asked.clear()
+    assert "smallest set" in again.profile(text)
+
+
+def test_where_memory_is_limited_only_one_way_is_planned_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, text = coloured(3), pattern(Random(7))
     expected = graph.query(text).scalar()
-    _patch(monkeypatch, [*ALWAYS, (adapting.Trial, "is_hopeless", True)])
-    given_up = []
-    monkeypatch.setattr(frames, "OrdersGivenUp", _noting(given_up))
+    _patch(monkeypatch, [*ALWAYS, *CHEAPER])
+    monkeypatch.setattr(race.Doubted, "instead", lambda _: pytest.fail("planned beside"))
     again = gquery.Graph(graph.snapshot, settings=graph.settings)
-    assert again.query(text).scalar() == expected
-    assert given_up
-    assert "smallest set" not in again.profile(text)
+    assert again.query(text, memory_limit="1GB").scalar() == expected
+
+
+def test_a_timeout_holds_while_another_way_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, text = coloured(3), pattern(Random(7))
+    _patch(monkeypatch, [*ALWAYS, *DOUBTED])
+    monkeypatch.setattr(race.Planned, "planned", lambda control, _: _until_it_has_to_stop(control))
+    again = gquery.Graph(graph.snapshot, settings=graph.settings.changed(threads=1))
+    with pytest.raises(gquery.QueryTimeout):
+        again.query(text, timeout=1.0).scalar()
+
+
+def _until_it_has_to_stop(control: Control) -> NoReturn:
+    while True:
+        control.check()
+        time.sleep(0.001)
 
 
 @pytest.mark.parametrize(
@@ -170,17 +238,9 @@ def test_a_sum_is_given_up_by_the_roots_that_are_done(looks: int, roots: int, ho
     """By all workers together, however they share them: one that has heavy roots alone does not end it, nor do many
     take many times the looks."""
     for workers in (1, 2, 16):
-        trial = adapting.Trial(50_500_000, 100)  # 10^8 in all
+        trial = adapting.Trial(50_500_000, 100, Control().instead)  # 10^8 in all
         for worker in range(workers):
             done = trial.joined()
             done[adaptive.LOOKS] = looks * 1_000_000 // workers
             done[adaptive.ROOTS] = roots if worker == workers - 1 else 0
         assert trial.is_hopeless is hopeless, workers
-
-
-def _noting(raised: list[bool]) -> type[OrdersGivenUp]:
-    class Noted(OrdersGivenUp):
-        def __init__(self) -> None:
-            raised.append(True)
-
-    return Noted

@@ -13,6 +13,7 @@ Advice = tuple[tuple[int, ...], tuple[int, ...]]
 """A matching order that was the cheapest, and the vertices at which symmetry was broken along it."""
 
 _ORDER, _TEST = 4_000, 200  # bytes, roughly, that remembering an order takes, and for each test of its problem
+_GIVEN_UP, _NONE = "given up", ((), ())
 _PROBLEMS = 32  # of one query of which something is kept: a plan may stay for long
 
 
@@ -32,6 +33,13 @@ class PlanMemo:
     def advise(self, alike: Hashable, advice: Advice, problem: Problem) -> None:
         """Keeps what was the best order of a problem for others that are like it."""
         self.orders.keep(alike, advice, _ORDER + _TEST * problem.constraints.size)
+
+    def give_up(self, alike: Hashable) -> None:
+        """Orders of partial matches took too long: they are not tried again for what is like this."""
+        self.orders.keep((alike, _GIVEN_UP), _NONE, _ORDER)
+
+    def has_given_up(self, alike: Hashable) -> bool:
+        return self.orders.find((alike, _GIVEN_UP)) is not None
 
     def shape(self, problem: Problem, kept: frozenset[int]) -> Hashable:
         """What other queries may have in common with the plan's, worked out once."""

@@ -27,3 +27,7 @@ class Context:
     def under(self, check: Check, sampler: Sampler | None = None) -> Context:
         """The same under another check, and with what candidates can tell."""
         return replace(self, check=check, sampler=sampler)
+
+    def steady(self) -> Context:
+        """The same where orders of partial matches are not tried."""
+        return replace(self, costs=replace(self.costs, tried=0.0))

@@ -233,6 +233,24 @@ def for_card(costs: CostModel) -> CostModel:
     )
 
 
+_USUAL = 2.0  # threads that constants of planning speak of
+
+
+def for_threads(costs: CostModel, threads: int) -> CostModel:
+    """What a plan goes by that is made for so many threads of the CPU. One of them plans, and all count: so much
+    sooner is done what a better plan would save."""
+    more = max(1.0, threads / _USUAL)
+    return replace(
+        costs,
+        weigh=costs.weigh * more,
+        worth_improving=costs.worth_improving * more,
+        worth_walking=costs.worth_walking * more,
+        dear=costs.dear * more,
+        walk=costs.walk * more,
+        change=costs.change * more,
+    )
+
+
 def on_card(cost: float, threads: int, missing: int, started: bool) -> tuple[bool, str]:
     """Whether a count of so many looks goes to the card rather than to so many threads of the CPU, and why. missing:
     bytes of the graph that are not on the card yet."""

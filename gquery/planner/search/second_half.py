@@ -12,6 +12,7 @@ from gquery.planner.search.cardinality import estimate
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import for_card, on_card
 from gquery.planner.search.matching import is_doubted, pick_space, plan_matching
+from gquery.planner.search.solving import likeness
 from gquery.records import record, replace
 from gquery.stopping import Check
 
@@ -64,7 +65,11 @@ class SecondHalf:
 
     def steady(self) -> SecondHalf:
         """The same where all partial matches have one order."""
-        return replace(self, context=replace(self.context, costs=replace(self.context.costs, tried=0.0)))
+        return replace(self, context=self.context.steady())
+
+    def give_up(self, known: Cardinalities) -> None:
+        """Orders of partial matches took too long: they are not tried again for what is like this."""
+        self.context.memo.give_up(likeness(self.context, self.plan.problem, self.plan.kept, known))
 
     def estimated(self, check: Check) -> tuple[MatchPlan, ...]:
         """The plans as they look before anything ran."""

@@ -91,6 +91,9 @@ class Settled:
             self._for_card = Settled(self.planned.for_card(), self._turns)
         return self._for_card
 
+    def give_up(self, known: Cardinalities) -> None:
+        self.planned.give_up(known)
+
     def steady(self) -> Settled:
         """The same with one order for all partial matches, with what that settles."""
         if self._steady is None:

@@ -15,6 +15,11 @@ from gquery.planner.search.sums.factorise import Tree
 from gquery.records import replace
 
 
+def likeness(context: Context, query: Problem, kept: frozenset[int], known: Cardinalities) -> Hashed:
+    """What a query has in common with others that differ in constants only."""
+    return Hashed((context.memo.shape(query, kept), about(known)))
+
+
 class Solver:
     """Solves problems of one query in one space: the query's own and those that are made from it. kept: what the query
     lists. asked: by the filters, of its vertices; nothing for who solves the query alone. lead: the vertices that its
@@ -34,17 +39,20 @@ class Solver:
         self.lead = lead
         self.kept = kept
         self.asked = asked
-        self.context = context
         self.memo = context.memo
         self.cardinalities = cardinalities
         self.raw = space == "vertices"
+        tries = context.sampler is not None and context.costs.tried and len(self.memo.orders)
+        if tries and self.memo.has_given_up(likeness(context, query, kept, cardinalities)):
+            context = context.steady()
+        self.context = context
         self._where = Hashed((space, cardinalities, context.sampler is None, context.costs.tried))
 
     @cached_property
     def _alike(self) -> Hashed:
         """What this has in common with queries whose orders are likely to be as good here."""
-        walked = self.context.sampler is not None
-        return Hashed((self.memo.shape(self.query, self.kept), self.raw, walked, about(self.cardinalities)))
+        like = likeness(self.context, self.query, self.kept, self.cardinalities)
+        return Hashed((like, self.raw, self.context.sampler is not None, self.context.costs.tried))
 
     def knows(self, problem: Problem) -> bool:
         """Whether it is solved, or has been glanced at."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from typing import Any
@@ -22,6 +23,7 @@ from gquery.executor.cpu.search.giving import Begun, own_work
 from gquery.executor.cpu.search.packed import PackedPlan
 from gquery.executor.lowering.program import Level, Program, Rows
 from gquery.executor.memory import Budget
+from gquery.executor.progress import OrdersGivenUp
 from gquery.lasting.locks import lasting_lock
 from gquery.records import record
 from gquery.storage.schema import TURNED
@@ -30,7 +32,9 @@ _RANKED = 0.3  # logarithm to 2 of how much smaller a set has to be for each pla
 _MOST = 1 << 27  # bytes of rows, when no limit is set
 _SLOTS, _MOST_SLOTS = 1 << 12, 1 << 22  # sums that are remembered, at first and at most
 _BELIEVED, _LITTLE = 0.2, 1 << 20  # share of the looks, and looks, from which on what is done says what is left
-_BEHIND = 2.0  # times as many looks as there are for it: a sum that will take more is given up
+_BEHIND = 2.0  # times as many looks as there are for it: a sum that will take more is doubted
+_PLANNED = 1 << 22  # looks in the time that it takes to plan another way
+_DEARER = 2.0  # times as many looks as the other way takes: a sum that has more left is given up
 _ENTRY = 8 * LONG_ENTRY  # bytes of each
 
 
@@ -59,12 +63,18 @@ class Matched:
 
 class Trial:
     """Whether a sum takes far more looks than there are for it, by what all workers have done: one that begins late, or
-    with heavy roots, tells little. looks: of all of them, 0 where they may go on for ever."""
+    with heavy roots, tells little. looks: of all of them, 0 where they may go on for ever. instead: those of another
+    way, as `Control.instead` says."""
 
-    def __init__(self, looks: float, roots: int) -> None:
+    def __init__(self, looks: float, roots: int, instead: Callable[[], float | None]) -> None:
         # Of two workers each has looks of its own, and half of the roots; what is little one does alone.
         self._looks = 2 * looks - min(looks, _LITTLE)
-        self._roots = roots * self._looks / max(1.0, 2 * looks)
+        self._roots = roots
+        self._share = self._looks / max(1.0, 2 * looks)
+        self._instead = instead
+        self._is_doubted = False
+        self._other: float | None = None  # looks
+        self._pausing: NDArray[np.int64] | None = None  # of the worker that stands still
         self._done: list[NDArray[np.int64]] = []
 
     def joined(self) -> NDArray[np.int64]:
@@ -76,19 +86,52 @@ class Trial:
     @property
     def remembered(self) -> int:
         """Sums that they have remembered, each as often as it was."""
-        return sum(int(done[adaptive.KEPT]) for done in self._done)
+        return self._sum(adaptive.KEPT)
+
+    def slice(self, looks: int, least: int) -> int:
+        """So many looks of the next slice, or fewer: many workers soon take more together than a trial may, and what
+        each has done is known when its slice ends."""
+        if not self._looks or self._is_doubted:
+            return looks
+        return min(looks, max(least, int(_BELIEVED * self._looks) // len(self._done)))
+
+    def goes_on(self, done: NDArray[np.int64]) -> bool:
+        """Whether a worker does, which has done so much; whoever asks first for another way stands still until that is
+        planned, in a thread that would be one too many. Raises OrdersGivenUp where the sum takes more than it may, and
+        what is left of it more than the other way."""
+        self._is_doubted = self._is_doubted or self.is_hopeless
+        if not self._is_doubted:
+            return True
+        if self._other is None:
+            if self._left < _PLANNED:
+                return True
+            self._pausing = done if self._pausing is None else self._pausing
+            self._other = self._instead()
+            return self._other is not None or done is not self._pausing
+        if self._left > _DEARER * self._other:
+            raise OrdersGivenUp
+        return True
 
     @property
     def is_hopeless(self) -> bool:
-        """The first roots take more than others, which find their sums remembered, so that early on they have to be
-        further behind."""
+        """Whether it takes more than it may. The first roots take more than others, which find their sums remembered,
+        so that early on they have to be further behind."""
         if not self._looks:
             return False
-        looks = sum(int(done[adaptive.LOOKS]) for done in self._done)
+        looks = self._sum(adaptive.LOOKS)
         if looks <= min(self._looks, max(_LITTLE, _BELIEVED * self._looks)):
             return False
         used = looks / self._looks
-        return min(used, used**3) > _BEHIND * sum(int(done[adaptive.ROOTS]) for done in self._done) / self._roots
+        return min(used, used**3) > _BEHIND * self._sum(adaptive.ROOTS) / (self._roots * self._share)
+
+    @property
+    def _left(self) -> float:
+        """About how many looks are left, if each root takes as many."""
+        done = self._sum(adaptive.ROOTS)
+        return math.inf if done <= 0 else self._sum(adaptive.LOOKS) * (self._roots - done) / done
+
+    def _sum(self, slot: int) -> int:
+        return sum(int(done[slot]) for done in self._done)
 
 
 class Sums:
@@ -144,8 +187,12 @@ class Room:
             np.zeros((width + 1) * adaptive.PLACE_COLUMNS, np.int64),
             np.zeros((width + 1) * adaptive.SIZE_COLUMNS, np.float64),
         )
-        self._done = adapting.trial.joined()
+        self._trial, self._done = adapting.trial, adapting.trial.joined()
         self._entries = np.zeros(0, np.int64)
+
+    def goes_on(self) -> bool:
+        """Whether there is a next slice now: see `Trial`."""
+        return self._trial.goes_on(self._done)
 
     def stack(self) -> adaptive.Stack:
         """For the next slice."""
@@ -256,7 +303,7 @@ def adapting(program: Program, candidates: CandidateSets, sets: Sequence[Candida
         np.bitwise_or.at(bits, begins[vertex] + (own >> 6), np.uint64(1) << (own & 63).astype(np.uint64))
     rows, keep = _rows(levels, candidates, kinds)
     pattern = Pattern(width, near, different, words, begins, np.exp2(_RANKED * np.arange(width)), rows.reshape(-1))
-    trial = Trial(program.tried, len(numbers[0]))
+    trial = Trial(program.tried, len(numbers[0]), candidates.control.instead)
     return Adapting(pattern, bits, numbers[0], trial, Sums(trial, memory), keep)
 
 

@@ -42,13 +42,13 @@ from gquery.executor.cpu.search import adapting
 from gquery.executor.cpu.search.giving import half_of_block, half_of_tree, moved, put
 from gquery.executor.cpu.search.packed import InsideRoom, PackedPlan
 from gquery.executor.cpu.search.sharing import Task
-from gquery.executor.progress import OrdersGivenUp
 from gquery.records import record
 
 SLICE = 1 << 16  # looks at neighbours in a short slice: about a millisecond
 _LONGEST = 16  # times as many in later ones, if they take not too long
 _PATIENT, _PATIENT_LISTING = 1, 8  # times as many before work is given away; in a list it costs a batch of its own
 _SHORT, _LONG = 0.006, 0.02  # seconds that a slice may take at least, and at most
+_PAUSE = 0.002  # seconds that a worker stands still before it looks again whether it may go on
 _OWN_REFERENCES = 3  # to an output that nobody else reads: the memory's, a variable's and `getrefcount`'s
 
 
@@ -264,11 +264,7 @@ class SummingFrame(Frame):
         memory, given = self.memory, self.given.positions
         tables, work, marked, sums, sizes = self.plan.tables, self.work, memory.marked, self.sums, self.sizes
         if self.plan.adapting is not None:
-            room = memory.adaptive(self.plan.adapting)
-            if self.plan.adapting.trial.is_hopeless:
-                raise OrdersGivenUp
-            pattern, roots = self.plan.adapting.pattern, self.plan.adapting.roots
-            sum_adaptively(pattern, room.left, room.stack(), work, given, roots, sums, sizes, looks)
+            self._run_adaptively(memory.adaptive(self.plan.adapting), self.plan.adapting, looks)
         elif self.plan.inside is not None and not self._depth_first:
             self._run_inside(memory.inside(self.plan.inside), looks)
         elif self.plan.counters:
@@ -279,6 +275,16 @@ class SummingFrame(Frame):
             weigh(tables, work, marked, given, sums, sizes, looks)
         else:
             total(tables, work, marked, address(memory.entries), given, sums, sizes, looks)
+
+    def _run_adaptively(self, room: adapting.Room, adapts: adapting.Adapting, looks: int) -> None:
+        """Goes on in orders of partial matches, or stands still for a moment."""
+        if not room.goes_on():
+            self.work[STATUS] = MORE
+            time.sleep(_PAUSE)
+            return
+        looks, given = adapts.trial.slice(looks, SLICE), self.given.positions
+        stack = room.stack()
+        sum_adaptively(adapts.pattern, room.left, stack, self.work, given, adapts.roots, self.sums, self.sizes, looks)
 
     def _run_inside(self, room: Room, looks: int) -> None:
         """Goes on inside of neighbourhoods; rows for which there is no room are summed depth first."""
