@@ -98,6 +98,13 @@ class GathersColumns(Protocol):
         ...
 
 
+@runtime_checkable
+class SharesWorkers(Protocol):
+    """Slices that take so many workers for themselves when they run. Others run beside them."""
+
+    workers: int
+
+
 class Candidates(Protocol):
     """The candidate sets of a query graph, wherever they live."""
 
@@ -179,7 +186,8 @@ class DeviceGraph(Protocol):
 class Backend(Protocol):
     """One device. Whatever runs on it may raise QueryTimeout, QueryCancelled and MemoryLimitError through `control`.
 
-    lacks: what it cannot do, of the names in `Program.needs`. gathers: its slices are `GathersColumns`.
+    lacks: what it cannot do, of the names in `Program.needs`. gathers: its slices are `GathersColumns`. workers: that
+    programs which run at the same time can share; 1 where its slices are no `SharesWorkers`.
     """
 
     @property
@@ -190,6 +198,9 @@ class Backend(Protocol):
 
     @property
     def gathers(self) -> bool: ...
+
+    @property
+    def workers(self) -> int: ...
 
     def upload(self, snapshot: Snapshot) -> DeviceGraph:
         """The graph as the device reads it; what is there already is not copied again."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gquery.errors import UnsupportedError
-from gquery.executor.backend import Backend, Candidates, GathersColumns, Item, Masks, Ranks, Slices
+from gquery.executor.backend import Backend, Candidates, GathersColumns, Item, Masks, Ranks, SharesWorkers, Slices
 from gquery.executor.expansion.expand import Expansion, Matches
 from gquery.executor.gathered import Asked, Turns, turned
 from gquery.executor.lowering.exact import exact_sum
@@ -24,6 +26,8 @@ from gquery.executor.profile import Profile
 from gquery.planner.ir.filters import EndsFilter, Filter, NeighbourFilter, ReachedFilter
 from gquery.planner.ir.match_plan import Counted, MatchPlan
 from gquery.planner.ir.query_graph import QueryGraph
+
+_FEWEST = 4  # workers for a plan that is counted beside others
 
 
 class Beginning(NamedTuple):
@@ -113,6 +117,42 @@ class Matcher:
                 _, slices = self._start(plan, profile)
             with profile.timed("search"):
                 return plan.problem.coefficient * plan.factor * exact_sum(slices.total)
+
+    def total(self, plans: Sequence[MatchPlan], profile: Profile) -> int:
+        """What `count` gives for all plans together. Where workers are many some plans are counted at the same time: of
+        each there is much that one thread does, and there are times when only the last workers have anything to do."""
+        at_once = self._at_once(plans)
+        if at_once < 2:
+            return sum(self.count(plan, profile) for plan in plans)
+        began, packing = [Profile() for _ in plans], Lock()
+
+        def count(number: int) -> int:
+            plan = plans[number]
+            with packing:
+                _, slices = self._start(plan, began[number])
+            assert isinstance(slices, SharesWorkers)
+            slices.workers = self.backend.workers // at_once
+            return plan.problem.coefficient * plan.factor * exact_sum(slices.total)
+
+        dearest_first = sorted(range(len(plans)), key=lambda number: -plans[number].cost)
+        with self._given_back(), profile.timed("search"), ThreadPoolExecutor(at_once, "gquery-problems") as threads:
+            try:
+                total = sum([each.result() for each in [threads.submit(count, number) for number in dearest_first]])
+            except BaseException:
+                self.reading.control.cancel()
+                threads.shutdown(wait=False, cancel_futures=True)
+                raise
+        for each in began:
+            profile.enumerations += each.enumerations
+        return total
+
+    def _at_once(self, plans: Sequence[MatchPlan]) -> int:
+        """How many plans are counted at the same time: as many as there are workers for, of which none takes longer
+        than the others together for each. Where memory is limited there may be no room for two."""
+        cost = sum(plan.cost for plan in plans)
+        if len(plans) < 2 or not cost or self.reading.control.memory_limit is not None:
+            return 1
+        return int(min(len(plans), self.backend.workers // _FEWEST, cost / max(plan.cost for plan in plans)))
 
     def matches(
         self, plan: MatchPlan, profile: Profile, behind: Callable[[Matches], Iterable[Item]]

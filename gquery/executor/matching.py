@@ -137,7 +137,7 @@ class Matching:
             return self._total(matcher)
 
     def _total(self, matcher: Matcher) -> int:
-        return sum(matcher.count(matching, self.measured.profile) for matching in self.measured.matchings)
+        return matcher.total(self.measured.matchings, self.measured.profile)
 
     @property
     def _is_card_ready(self) -> bool:
@@ -227,7 +227,7 @@ class Matching:
         if any(each.space == "candidates" for each in matchings):
             with there.timed("refine"):
                 matcher.candidates.refine()
-        count = sum(matcher.count(matching, there) for matching in matchings)
+        count = matcher.total(matchings, there)
         profile = self.measured.profile
         profile.enumerations[:] = there.enumerations
         for stage, seconds in there.seconds.items():

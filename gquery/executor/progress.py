@@ -69,7 +69,8 @@ class Control:
 
 
 class Step(Control):
-    """For one step of a query: what it takes of the memory is its own until `memory.close()`."""
+    """For one step of a query: what it takes of the memory is its own until `memory.close()`. It can be cancelled by
+    itself."""
 
     memory: PartOfBudget
 
@@ -94,6 +95,8 @@ class Step(Control):
         return self._whole.instead()
 
     def check(self) -> None:
+        if self.cancelled:
+            raise QueryCancelled("the query has stopped")
         self._whole.check()
 
 

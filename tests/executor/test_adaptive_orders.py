@@ -25,7 +25,7 @@ from tests.executor.test_cpu_ways import GIVEN
 
 ALWAYS = [
     *WAYS["candidate graph"],
-    costs({"trusted": 1}, dear=0.0, worth_walking=0.0, build=0.0, tried=1e12),
+    costs({"trusted": 1}, dear=0.0, worth_trying=0.0, worth_walking=0.0, build=0.0, tried=1e12),
     (orders.Orders, "easy", lambda _: None),
 ]
 DOUBTED = [(adapting.Trial, "is_hopeless", True), (adapting, "_PLANNED", -1), (frames, "SLICE", 300)]

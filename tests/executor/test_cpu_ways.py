@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import gquery
+from gquery.executor import matcher
 from gquery.executor.backend import PartialMatches
 from gquery.executor.cpu.candidates import candidate_graph, row_signatures
 from gquery.executor.cpu.candidates import row_bitmaps as bitsets
@@ -77,6 +78,10 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
         (pack, "_SMALLEST_ROOM", 1),
         *GIVEN,
         costs(folds=-1.0),
+    ],
+    "problems side by side": [
+        (matcher, "_FEWEST", 1),
+        costs({"gain": 1e9, "least_problems": 60}, worth_improving=-1.0),
     ],
     "short slices": [(frames, "SLICE", 7)],
     "short slices, nothing folded": [(frames, "SLICE", 3), costs(folds=-1.0)],

@@ -40,6 +40,7 @@ class ReferenceBackend:
     name = "reference"
     lacks: frozenset[str] = frozenset()
     gathers = False
+    workers = 1
 
     def upload(self, snapshot: Snapshot) -> ReferenceGraph:
         return ReferenceGraph(snapshot)

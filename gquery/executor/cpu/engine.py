@@ -34,11 +34,11 @@ class CpuBackend:
     gathers = False
 
     def __init__(self, threads: int) -> None:
-        self.threads = threads
+        self.workers = threads
 
     def upload(self, snapshot: Snapshot) -> CpuGraph:
         """Nothing is copied: kernels read the snapshot's arrays."""
-        return CpuGraph(snapshot, self.threads)
+        return CpuGraph(snapshot, self.workers)
 
 
 class CpuGraph:

@@ -64,6 +64,7 @@ class GpuBackend:
     name = "gpu"
     lacks: frozenset[str] = frozenset()
     gathers = True
+    workers = 1
 
     def __init__(self, device: Device) -> None:
         self.device = device

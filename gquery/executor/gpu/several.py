@@ -40,6 +40,7 @@ class SharingBackend:
     name = "gpu"
     lacks: frozenset[str] = frozenset()
     gathers = True
+    workers = 1
 
     def __init__(self, first: Device, others: Others, worth: float = _WORTH, after: float = _AFTER) -> None:
         self.first = GpuBackend(first)

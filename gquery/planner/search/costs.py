@@ -104,6 +104,7 @@ class CostModel:
     worth_excluding: float  # times as much must one of few vertices cost to be counted as a sum of others
     worth_walking: float  # and one that costs less by estimates is believed to
     dear: float  # where walks say that it costs less, no better one is looked for
+    worth_trying: float  # where walks say that it costs less, no orders of partial matches are tried
     tried: float  # share of what a dear order costs for which orders of partial matches are tried, 0 for none
     tried_on: float  # the same beyond `tried_long` looks, since dear orders may be improved
     tried_long: float
@@ -197,6 +198,7 @@ CPU = CostModel(
     worth_excluding=1.0,
     worth_walking=5_000.0,
     dear=8_000_000.0,
+    worth_trying=8_000_000.0,
     tried=0.05,
     tried_on=1e-4,
     tried_long=1e8,
@@ -233,7 +235,7 @@ def for_card(costs: CostModel) -> CostModel:
     )
 
 
-_USUAL = 2.0  # threads that constants of planning speak of
+_USUAL = 4.0  # threads up to which constants of planning hold
 
 
 def for_threads(costs: CostModel, threads: int) -> CostModel:

@@ -130,10 +130,11 @@ class Orders:
             if self.costs.worth_improving < first.tree.cost < self.costs.dear:  # what is rare and heavy may be missed
                 first = self.walked(first, 2 * self.costs.effort.walked)
             built = self.costs.build * sum(self.cardinalities.edges)  # other orders need other rows
+            tries = self.costs.tried and not self.kept and adapts(self.problem)
+            if tries and first.tree.cost >= max(built, self.costs.worth_trying):
+                return self._adaptive(first)
             if first.tree.cost < max(built, self.costs.dear):
                 return first
-            if self.costs.tried and not self.kept and adapts(self.problem):
-                return self._adaptive(first)
             return self._confirmed(self.walked(each) for each in self._weighed(trees))
         return min(self._weighed(trees), key=_dearness)
 

@@ -26,6 +26,7 @@ from gquery.executor.memory import Budget
 from gquery.executor.progress import OrdersGivenUp
 from gquery.lasting.locks import lasting_lock
 from gquery.records import record
+from gquery.storage.adjacency import Adjacency
 from gquery.storage.schema import TURNED
 
 _RANKED = 0.3  # logarithm to 2 of how much smaller a set has to be for each place that its vertex comes later
@@ -34,7 +35,7 @@ _SLOTS, _MOST_SLOTS = 1 << 12, 1 << 22  # sums that are remembered, at first and
 _BELIEVED, _LITTLE = 0.2, 1 << 20  # share of the looks, and looks, from which on what is done says what is left
 _BEHIND = 2.0  # times as many looks as there are for it: a sum that will take more is doubted
 _PLANNED = 1 << 22  # looks in the time that it takes to plan another way
-_DEARER = 2.0  # times as many looks as the other way takes: a sum that has more left is given up
+_DEARER = 1.5  # times as many looks as the other way takes: a sum that has more left is given up
 _ENTRY = 8 * LONG_ENTRY  # bytes of each
 
 
@@ -349,17 +350,22 @@ def _rows(
 ) -> tuple[NDArray[np.int64], tuple[NDArray[np.uint64], ...]]:
     """The addresses of the rows between any two levels, both ways, and what they are of. Where the same edges join
     vertices of the same kinds the rows are the same."""
-    addresses = np.zeros((len(levels), len(levels)), np.int64)
-    made: dict[object, NDArray[np.uint64]] = {}
+    wanted: dict[object, list[Wanted]] = {}
+    keys: dict[tuple[int, int], object] = {}  # by the level that rows are of, and the one that they lead to
     for number, level in enumerate(levels):
         for other, edges in _near(level).items():
             for ends in ((other, number), (number, other)):
                 asked = [each if ends[1] == number else _turned(each, level, number) for each in edges]
                 key = (*(each._replace(level=0, tables=()) for each in asked), *(id(kinds[end]) for end in ends))
-                if key not in made:
-                    source, target = (kinds[end] for end in ends)
-                    made[key] = reduce(np.bitwise_and, (_bits(candidates, each, source, target) for each in asked))
-                addresses[ends] = address(made[key])
+                keys[ends] = key
+                wanted[key] = [Wanted(each, kinds[ends[0]], kinds[ends[1]], False) for each in asked]
+    built = iter(candidate_edges(candidates, [each for asked in wanted.values() for each in asked]))
+    made = {
+        key: reduce(np.bitwise_and, [_bits(next(built), each.other) for each in asked]) for key, asked in wanted.items()
+    }
+    addresses = np.zeros((len(levels), len(levels)), np.int64)
+    for ends in keys:
+        addresses[ends] = address(made[keys[ends]])
     return addresses, tuple(made.values())
 
 
@@ -368,9 +374,8 @@ def _turned(rows: Rows, level: Level, number: int) -> Rows:
     return rows._replace(direction=TURNED[rows.direction], tables=level.tables, level=number)
 
 
-def _bits(candidates: CandidateSets, rows: Rows, source: CandidateSet, target: CandidateSet) -> NDArray[np.uint64]:
+def _bits(edges: Adjacency, target: CandidateSet) -> NDArray[np.uint64]:
     """Rows as bitsets, uint64[candidates of the source, words of the target]."""
-    (edges,) = candidate_edges(candidates, [Wanted(rows, source, target, False)])
-    bits = np.zeros((len(source.vertices), len(target.vertices) + 63 >> 6 or 1), np.uint64)
+    bits = np.zeros((len(edges.offsets) - 1, len(target.vertices) + 63 >> 6 or 1), np.uint64)
     write_rows(edges.offsets, edges.neighbours, bits)
     return bits

@@ -44,7 +44,7 @@ class CpuSlices:
         self._packed = packed
         self._pooled = pool is not None
         self._pool = _all_candidates(program, candidates) if pool is None else _placed(program, candidates, pool)
-        self._threads = min(_WRITERS, candidates.threads) if _is_quick(program) else candidates.threads
+        self.workers = min(_WRITERS, candidates.threads) if _is_quick(program) else candidates.threads
         self._stages, self._capacity = self._groups(len(self._pool))
         self._memory = Memory(self._packed)
         self._first: Enumeration | None = None
@@ -81,7 +81,7 @@ class CpuSlices:
         program, candidates = self.program, self.candidates
         lasting = program.limit is None and program.cost > _LASTING
         search = Search(self._packed, self._stages, self._capacity, modulus, counting)
-        enumeration = Enumeration(search, self._pool, self._threads, candidates.control, self._memory, lasting)
+        enumeration = Enumeration(search, self._pool, self.workers, candidates.control, self._memory, lasting)
         self._first = self._first or enumeration
         return enumeration
 
@@ -89,7 +89,7 @@ class CpuSlices:
         """Vertex groups behind the `given` levels as stages, and the buffers' capacity: as large as the budget allows.
         When even the smallest buffers do not fit between all groups, the groups are combined into one (EGSM section
         5.3); so they are where there is little to search."""
-        program, threads, memory = self.program, self._threads, self.candidates.control.memory
+        program, threads, memory = self.program, self.workers, self.candidates.control.memory
         listed = max(given, program.listed)
         available = memory.available
         budget = DEFAULT_BUFFERS if available is None else available // 2
@@ -113,7 +113,7 @@ class CpuSlices:
     def _wanted(self, listed: int) -> int:
         """The capacity that buffers have where there is memory: large ones where much is listed, but not so large that
         some workers have none to fill."""
-        share = self.program.levels[listed - 1].rows / (_ROUNDS * self._threads)
+        share = self.program.levels[listed - 1].rows / (_ROUNDS * self.workers)
         return int(min(_LARGEST_BUFFER, max(_USUAL_BUFFER, share)))
 
 
