@@ -195,6 +195,15 @@ def test_shares_are_all_roots_once() -> None:
     assert shares.next(1_000_000) is None
 
 
+def test_who_joins_early_takes_no_more_than_a_part() -> None:
+    """Of four, two of which are still being made ready: a share of a third would last longer than all else."""
+    shares = Shares(4, Control(), 0.0)
+    shares.next(10_000)
+    with ThreadPoolExecutor(1) as second:
+        begin, end = second.submit(shares.next, 10_000).result() or (0, 0)
+    assert 1_000 < end - begin < 2_000
+
+
 def test_shares_of_several_end_small() -> None:
     shares = Shares(2, Control(), 0.1)
     take = partial(shares.next, 10_000)

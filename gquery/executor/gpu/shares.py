@@ -9,7 +9,7 @@ from threading import Lock, get_ident
 from gquery.executor.progress import Control
 
 _PARTS = 64  # of what each is about to do: no share is smaller
-_AHEAD = 1.5  # times as much as its part is left for a worker when it takes a share
+_AHEAD = 1.5  # times as much as its part is left for each worker, joined or not, when one takes a share
 
 
 class Shares:
@@ -46,7 +46,7 @@ class Shares:
 
     def _size(self, begun: int, left: int) -> int:
         if len(self._joined) > 1:
-            return int(left / (_AHEAD * len(self._joined)))
+            return int(left / (_AHEAD * self._workers))
         now = time.monotonic()
         spent = max(now - self._started, 1e-9)
         return int(begun * (self._until - now) / spent) if begun else 0
