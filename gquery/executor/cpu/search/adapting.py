@@ -37,6 +37,9 @@ _BEHIND = 2.0  # times as many looks as there are for it: a sum that will take m
 _PLANNED = 1 << 22  # looks in the time that it takes to plan another way
 _DEARER = 1.5  # times as many looks as the other way takes: a sum that has more left is given up
 _ENTRY = 8 * LONG_ENTRY  # bytes of each
+_APART = (
+    16  # numbers of 8 bytes, so many that what two workers write is in no two cache lines that are fetched together
+)
 
 
 @record(frozen=True, slots=True)
@@ -80,7 +83,7 @@ class Trial:
 
     def joined(self) -> NDArray[np.int64]:
         """What another worker has done, as `Stack` has it."""
-        done = np.zeros(adaptive.DONE_SLOTS, np.int64)
+        done = np.zeros(_APART, np.int64)  # written all the time
         self._done.append(done)
         return done
 
@@ -154,21 +157,28 @@ class Sums:
         self.entries.fill(0)
 
     def grow(self) -> None:
-        """Makes room for more sums where as many were remembered as there is room for, if there is memory."""
-        if self._trial.remembered - self._remembered < self.slots or 4 * self.slots > self._most:
-            return
-        with self._lock:
-            slots = 4 * self.slots
-            if self._trial.remembered - self._remembered < self.slots or slots > self._most:
-                return
+        """Makes room for more sums where as many were remembered as there is room for, if there is memory. Who comes
+        while another worker does so goes on with the table that there is: it takes some ten milliseconds."""
+        if self._is_full and self._lock.acquire(blocking=False):
             try:
-                self._memory.reserve(slots * _ENTRY, "remembered sums")
-            except MemoryLimitError:
-                self._most = 0
-                return
-            entries = np.zeros(slots * LONG_ENTRY, np.int64)
-            move(self.entries, entries)
-            self.entries, self._remembered = entries, self._trial.remembered
+                if self._is_full:
+                    self._grow(4 * self.slots)
+            finally:
+                self._lock.release()
+
+    @property
+    def _is_full(self) -> bool:
+        return 4 * self.slots <= self._most and self._trial.remembered - self._remembered >= self.slots
+
+    def _grow(self, slots: int) -> None:
+        try:
+            self._memory.reserve(slots * _ENTRY, "remembered sums")
+        except MemoryLimitError:
+            self._most = 0
+            return
+        entries = np.zeros(slots * LONG_ENTRY, np.int64)
+        move(self.entries, entries)
+        self.entries, self._remembered = entries, self._trial.remembered
 
 
 class Room:
