@@ -98,13 +98,14 @@ class Doubted(Step, Generic[T]):
     def __init__(self, whole: Control, follow: Callable[[Planned], T]) -> None:
         super().__init__(whole)
         self._follower = Planned(whole)
-        self._follow = follow
+        self._follow: Callable[[Planned], T] | None = follow
         self._following: Future[T] | None = None
         self._lock = Lock()
 
     def instead(self) -> float | None:
         with self._lock:
             if self._following is None:
+                assert self._follow is not None
                 self._following = _begun(self._follow, self._follower)
         if self._following.done():  # it has failed
             raise OrdersGivenUp
@@ -121,8 +122,9 @@ class Doubted(Step, Generic[T]):
         return self._following.result()
 
     def end(self) -> None:
-        """Nobody waits for the other way any more."""
+        """Nobody waits for the other way any more. What the sum leaves behind may be held for long, and holds this."""
         self._follower.is_over = True
+        self._follow = self._following = None
 
 
 def _begun(follow: Callable[[Second], T], follower: Second) -> Future[T]:

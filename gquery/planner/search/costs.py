@@ -240,17 +240,9 @@ _USUAL = 4.0  # threads up to which constants of planning hold
 
 def for_threads(costs: CostModel, threads: int) -> CostModel:
     """What a plan goes by that is made for so many threads of the CPU. One of them plans, and all count: so much
-    sooner is done what a better plan would save."""
+    sooner is done what walks could save."""
     more = max(1.0, threads / _USUAL)
-    return replace(
-        costs,
-        weigh=costs.weigh * more,
-        worth_improving=costs.worth_improving * more,
-        worth_walking=costs.worth_walking * more,
-        dear=costs.dear * more,
-        walk=costs.walk * more,
-        change=costs.change * more,
-    )
+    return replace(costs, dear=costs.dear * more, walk=costs.walk * more, change=costs.change * more)
 
 
 def on_card(cost: float, threads: int, missing: int, started: bool) -> tuple[bool, str]:

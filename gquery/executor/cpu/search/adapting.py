@@ -37,9 +37,7 @@ _BEHIND = 2.0  # times as many looks as there are for it: a sum that will take m
 _PLANNED = 1 << 22  # looks in the time that it takes to plan another way
 _DEARER = 1.5  # times as many looks as the other way takes: a sum that has more left is given up
 _ENTRY = 8 * LONG_ENTRY  # bytes of each
-_APART = (
-    16  # numbers of 8 bytes, so many that what two workers write is in no two cache lines that are fetched together
-)
+_APART = 16  # numbers, so many that no two workers write to one cache line, or to two that are fetched together
 
 
 @record(frozen=True, slots=True)
@@ -78,7 +76,7 @@ class Trial:
         self._instead = instead
         self._is_doubted = False
         self._other: float | None = None  # looks
-        self._pausing: NDArray[np.int64] | None = None  # of the worker that stands still
+        self._still: list[NDArray[np.int64]] = []  # of the workers that stand still
         self._done: list[NDArray[np.int64]] = []
 
     def joined(self) -> NDArray[np.int64]:
@@ -100,21 +98,26 @@ class Trial:
         return min(looks, max(least, int(_BELIEVED * self._looks) // len(self._done)))
 
     def goes_on(self, done: NDArray[np.int64]) -> bool:
-        """Whether a worker does, which has done so much; whoever asks first for another way stands still until that is
-        planned, in a thread that would be one too many. Raises OrdersGivenUp where the sum takes more than it may, and
-        what is left of it more than the other way."""
+        """Whether a worker does, which has done so much; half of them stand still while another way is planned, which
+        takes one thread, and that longer the more there are beside it. Raises OrdersGivenUp where the sum takes more
+        than it may, and what is left of it more than the other way."""
         self._is_doubted = self._is_doubted or self.is_hopeless
         if not self._is_doubted:
             return True
         if self._other is None:
             if self._left < _PLANNED:
                 return True
-            self._pausing = done if self._pausing is None else self._pausing
             self._other = self._instead()
-            return self._other is not None or done is not self._pausing
+            return self._other is not None or not self._stands_still(done)
         if self._left > _DEARER * self._other:
             raise OrdersGivenUp
         return True
+
+    def _stands_still(self, done: NDArray[np.int64]) -> bool:
+        """The first that ask."""
+        if not any(each is done for each in self._still) and 2 * len(self._still) < len(self._done):
+            self._still.append(done)
+        return any(each is done for each in self._still)
 
     @property
     def is_hopeless(self) -> bool:
