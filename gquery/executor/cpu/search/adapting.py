@@ -35,7 +35,7 @@ _SLOTS, _MOST_SLOTS = 1 << 12, 1 << 22  # sums that are remembered, at first and
 _BELIEVED, _LITTLE = 0.2, 1 << 20  # share of the looks, and looks, from which on what is done says what is left
 _BEHIND = 2.0  # times as many looks as there are for it: a sum that will take more is doubted
 _PLANNED = 1 << 22  # looks in the time that it takes to plan another way
-_DEARER = 1.5  # times as many looks as the other way takes: a sum that has more left is given up
+_DEARER = 2.0  # times as many looks as the other way takes: a sum that has more left is given up
 _ENTRY = 8 * LONG_ENTRY  # bytes of each
 _APART = 16  # numbers, so many that no two workers write to one cache line, or to two that are fetched together
 
