@@ -76,6 +76,7 @@ class Trial:
         self._instead = instead
         self._is_doubted = False
         self._other: float | None = None  # looks
+        self._handed_out = 0  # looks when there was a root for each worker
         self._still: list[NDArray[np.int64]] = []  # of the workers that stand still
         self._done: list[NDArray[np.int64]] = []
 
@@ -101,6 +102,8 @@ class Trial:
         """Whether a worker does, which has done so much; half of them stand still while another way is planned, which
         takes one thread, and that longer the more there are beside it. Raises OrdersGivenUp where the sum takes more
         than it may, and what is left of it more than the other way."""
+        if self._roots - self._sum(adaptive.ROOTS) > len(self._done):
+            self._handed_out = self._sum(adaptive.LOOKS)
         self._is_doubted = self._is_doubted or self.is_hopeless
         if not self._is_doubted:
             return True
@@ -133,9 +136,11 @@ class Trial:
 
     @property
     def _left(self) -> float:
-        """About how many looks are left, if each root takes as many."""
-        done = self._sum(adaptive.ROOTS)
-        return math.inf if done <= 0 else self._sum(adaptive.LOOKS) * (self._roots - done) / done
+        """About how many looks are left: if each root takes as many, and if those in progress take as long again as
+        they are alone. Many workers are soon done with all but the heaviest."""
+        done, looks = self._sum(adaptive.ROOTS), self._sum(adaptive.LOOKS)
+        others = math.inf if done <= 0 else looks * (self._roots - done) / done
+        return max(others, looks - self._handed_out)
 
     def _sum(self, slot: int) -> int:
         return sum(int(done[slot]) for done in self._done)
