@@ -194,7 +194,8 @@ def test_what_is_doubted_goes_on_while_another_way_takes_more(threads: int, monk
     again = gquery.Graph(graph.snapshot, settings=graph.settings)
     for _ in range(2):  # that the other way was planned changes nothing
         assert again.query(text).scalar() == expected
-        assert asked[-1] is not None
+        assert asked
+        assert threads > 1 or asked[-1] is not None  # others may be done before that is planned
         asked.clear()
     assert "smallest set" in again.profile(text)
 

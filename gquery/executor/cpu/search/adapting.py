@@ -77,7 +77,7 @@ class Trial:
         self._is_doubted = False
         self._other: float | None = None  # looks
         self._handed_out = 0  # looks when there was a root for each worker
-        self._still: list[NDArray[np.int64]] = []  # of the workers that stand still
+        self._still: NDArray[np.int64] | None = None  # what the worker has done that stands still
         self._done: list[NDArray[np.int64]] = []
 
     def joined(self) -> NDArray[np.int64]:
@@ -99,9 +99,9 @@ class Trial:
         return min(looks, max(least, int(_BELIEVED * self._looks) // len(self._done)))
 
     def goes_on(self, done: NDArray[np.int64]) -> bool:
-        """Whether a worker does, which has done so much; half of them stand still while another way is planned, which
-        takes one thread, and that longer the more there are beside it. Raises OrdersGivenUp where the sum takes more
-        than it may, and what is left of it more than the other way."""
+        """Whether a worker does, which has done so much; whoever asks first for another way stands still while that is
+        planned, in a thread that would be one too many. Raises OrdersGivenUp where the sum takes more than it may, and
+        what is left of it more than the other way."""
         if self._roots - self._sum(adaptive.ROOTS) > len(self._done):
             self._handed_out = self._sum(adaptive.LOOKS)
         self._is_doubted = self._is_doubted or self.is_hopeless
@@ -110,17 +110,12 @@ class Trial:
         if self._other is None:
             if self._left < _PLANNED:
                 return True
+            self._still = done if self._still is None else self._still
             self._other = self._instead()
-            return self._other is not None or not self._stands_still(done)
+            return self._other is not None or done is not self._still
         if self._left > _DEARER * self._other:
             raise OrdersGivenUp
         return True
-
-    def _stands_still(self, done: NDArray[np.int64]) -> bool:
-        """The first that ask."""
-        if not any(each is done for each in self._still) and 2 * len(self._still) < len(self._done):
-            self._still.append(done)
-        return any(each is done for each in self._still)
 
     @property
     def is_hopeless(self) -> bool:

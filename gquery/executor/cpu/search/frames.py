@@ -48,7 +48,7 @@ SLICE = 1 << 16  # looks at neighbours in a short slice: about a millisecond
 _LONGEST = 16  # times as many in later ones, if they take not too long
 _PATIENT, _PATIENT_LISTING = 1, 8  # times as many before work is given away; in a list it costs a batch of its own
 _SHORT, _LONG = 0.006, 0.02  # seconds that a slice may take at least, and at most
-_PAUSE = 0.005  # seconds that a worker stands still before it looks again whether it may go on
+_PAUSE = 0.002  # seconds that a worker stands still before it looks again whether it may go on
 _OWN_REFERENCES = 3  # to an output that nobody else reads: the memory's, a variable's and `getrefcount`'s
 
 
@@ -277,8 +277,8 @@ class SummingFrame(Frame):
             total(tables, work, marked, address(memory.entries), given, sums, sizes, looks)
 
     def _run_adaptively(self, room: adapting.Room, adapts: adapting.Adapting, looks: int) -> None:
-        """Goes on in orders of partial matches, or stands still for a moment."""
-        if not room.goes_on():
+        """Goes on in orders of partial matches, or stands still for a moment where nobody waits for work."""
+        if not room.goes_on() and not self.work[PATIENT]:
             self.work[STATUS] = MORE
             time.sleep(_PAUSE)
             return
