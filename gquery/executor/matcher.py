@@ -147,8 +147,8 @@ class Matcher:
         return total
 
     def _at_once(self, plans: Sequence[MatchPlan]) -> int:
-        """How many plans are counted at the same time: as many as there are workers for, of which none takes longer
-        than the others together for each. Where memory is limited there may be no room for two."""
+        """How many plans are counted at the same time: as many as there are workers for, and no more than would be done
+        as soon as the dearest. Where memory is limited there may be no room for two."""
         cost = sum(plan.cost for plan in plans)
         if len(plans) < 2 or not cost or self.reading.control.memory_limit is not None:
             return 1

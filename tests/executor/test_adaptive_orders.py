@@ -200,6 +200,25 @@ def test_what_is_doubted_goes_on_while_another_way_takes_more(threads: int, monk
     assert "smallest set" in again.profile(text)
 
 
+def test_a_sum_beyond_64_bits_is_doubted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has been made is made again by primes, whatever the other way would take."""
+    graph, text = coloured(3).with_settings(threads=2), pattern(Random(7))
+    expected = graph.query(text).scalar()
+    _patch(monkeypatch, [*ALWAYS, (exact, "SAFE", 0.0), (exact, "_WORD", 2), (frames, "SLICE", 300)])
+    passed, made = adapting.Trial.passed, []
+
+    def hopeless_from_now_on(trial: adapting.Trial) -> None:
+        monkeypatch.setattr(adapting, "_BEHIND", 0.0)
+        monkeypatch.setattr(race.Doubted, "instead", lambda _: pytest.fail("doubted again"))
+        made.append(trial)
+        passed(trial)
+
+    monkeypatch.setattr(adapting.Trial, "passed", hopeless_from_now_on)
+    again = gquery.Graph(graph.snapshot, settings=graph.settings)
+    assert again.query(text).scalar() == expected
+    assert made
+
+
 def test_where_memory_is_limited_only_one_way_is_planned_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, text = coloured(3), pattern(Random(7))
     expected = graph.query(text).scalar()

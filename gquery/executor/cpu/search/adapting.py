@@ -91,6 +91,10 @@ class Trial:
         """Sums that they have remembered, each as often as it was."""
         return self._sum(adaptive.KEPT)
 
+    def passed(self) -> None:
+        """The sum has been made once: the same with other numbers is not doubted any more."""
+        self._looks, self._is_doubted = 0.0, False
+
     def slice(self, looks: int, least: int) -> int:
         """So many looks of the next slice, or fewer: many workers soon take more together than a trial may, and what
         each has done is known when its slice ends."""
@@ -158,6 +162,7 @@ class Sums:
     def forget(self) -> None:
         """Before another run, whose sums are other numbers."""
         self.entries.fill(0)
+        self._trial.passed()
 
     def grow(self) -> None:
         """Makes room for more sums where as many were remembered as there is room for, if there is memory. Who comes
