@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from threading import Lock
 from typing import NamedTuple
@@ -124,33 +123,42 @@ class Matcher:
         at_once = self._at_once(plans)
         if at_once < 2:
             return sum(self.count(plan, profile) for plan in plans)
-        began, packing = [Profile() for _ in plans], Lock()
+        from gquery.executor.cpu.machine.slices import run_slices  # takes long to import, and is there where it is used
 
-        def count(number: int) -> int:
+        control, packing = self.reading.control, Lock()
+        failures: list[BaseException] = []
+        began, counts = [Profile() for _ in plans], [0] * len(plans)
+        dearest_first = sorted(range(len(plans)), key=lambda number: -plans[number].cost)
+
+        def count(place: int, _end: int) -> None:
+            number = dearest_first[place]
             plan = plans[number]
             with packing:
                 _, slices = self._start(plan, began[number])
             assert isinstance(slices, SharesWorkers)
             slices.workers = self.backend.workers // at_once
-            return plan.problem.coefficient * plan.factor * exact_sum(slices.total)
-
-        dearest_first = sorted(range(len(plans)), key=lambda number: -plans[number].cost)
-        with self._given_back(), profile.timed("search"), ThreadPoolExecutor(at_once, "gquery-problems") as threads:
             try:
-                total = sum([each.result() for each in [threads.submit(count, number) for number in dearest_first]])
-            except BaseException:
-                self.reading.control.cancel()
-                threads.shutdown(wait=False, cancel_futures=True)
+                counts[number] = plan.problem.coefficient * plan.factor * exact_sum(slices.total)
+            except BaseException as failure:
+                failures.append(failure)
+                control.cancel()  # the others do not go on
                 raise
+
+        with self._given_back(), profile.timed("search"):
+            try:
+                run_slices(len(plans), 1, at_once, control.check, count)
+            except BaseException as failure:
+                control.cancel()
+                raise (failures or [failure])[0] from None  # and not what the others have raised since
         for each in began:
             profile.enumerations += each.enumerations
-        return total
+        return sum(counts)
 
     def _at_once(self, plans: Sequence[MatchPlan]) -> int:
-        """How many plans are counted at the same time: as many as there are workers for, and no more than would be done
-        as soon as the dearest. Where memory is limited there may be no room for two."""
+        """How many plans are counted at the same time, of three or more: as many as there are workers for, and no more
+        than would be done as soon as the dearest. Where memory is limited there may be no room for two."""
         cost = sum(plan.cost for plan in plans)
-        if len(plans) < 2 or not cost or self.reading.control.memory_limit is not None:
+        if len(plans) < 3 or not cost or self.reading.control.memory_limit is not None:
             return 1
         return int(min(len(plans), self.backend.workers // _FEWEST, cost / max(plan.cost for plan in plans)))
 

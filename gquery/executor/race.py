@@ -10,13 +10,13 @@ from typing import Generic, TypeVar
 
 from gquery.errors import MemoryLimitError, UnsupportedError
 from gquery.executor.backend import Backend
+from gquery.executor.cpu.machine.helper import Helper
 from gquery.executor.engine import Beside
 from gquery.executor.progress import Control, OrdersGivenUp, Step
 from gquery.stopping import Check
 from gquery.storage.graph import Snapshot
 
 T = TypeVar("T")
-Second = TypeVar("Second", bound="Follower")
 _TICK = 0.02  # seconds between two looks at whether the query has to stop
 
 
@@ -99,21 +99,30 @@ class Doubted(Step, Generic[T]):
         super().__init__(whole)
         self._follower = Planned(whole)
         self._follow: Callable[[Planned], T] | None = follow
-        self._following: Future[T] | None = None
+        self._following: Future[T] = Future()
+        self._planner: Helper | None = None
         self._lock = Lock()
 
     def instead(self) -> float | None:
         with self._lock:
-            if self._following is None:
-                assert self._follow is not None
-                self._following = _begun(self._follow, self._follower)
+            if self._planner is None:
+                self._planner = Helper(self._plan)
+                self._planner.start()
         if self._following.done():  # it has failed
             raise OrdersGivenUp
         return self._follower.looks
 
+    def _plan(self) -> None:
+        follow = self._follow
+        assert follow is not None
+        try:
+            self._following.set_result(follow(self._follower))
+        except BaseException as failure:  # raised where the answer is asked for
+            self._following.set_exception(failure)
+
     def answer(self) -> T | None:
         """That of the other way, once the sum is given up; None where nobody has looked for it."""
-        if self._following is None:
+        if self._planner is None:
             return None
         self._follower.is_alone.set()
         while not self._following.done():
@@ -122,17 +131,11 @@ class Doubted(Step, Generic[T]):
         return self._following.result()
 
     def end(self) -> None:
-        """Nobody waits for the other way any more. What the sum leaves behind may be held for long, and holds this."""
+        """The other way ends, too. What the sum leaves behind may be held for long, and holds this."""
         self._follower.is_over = True
-        self._follow = self._following = None
-
-
-def _begun(follow: Callable[[Second], T], follower: Second) -> Future[T]:
-    threads = ThreadPoolExecutor(1, "gquery-race")
-    try:
-        return threads.submit(follow, follower)
-    finally:
-        threads.shutdown(wait=False)
+        if self._planner is not None:
+            self._planner.join()
+        self._follow, self._following = None, Future()
 
 
 class CardLater:
@@ -157,7 +160,15 @@ def first_of(
     many steps, and is not waited for when it was too late; and whether it is that of `lead`. None where `lead` cannot,
     or has no room, before that."""
     follower = Follower(whole)
-    leader = _Leader(whole, follower, steps, lambda: _begun(follow, follower))
+
+    def begin() -> Future[T]:
+        threads = ThreadPoolExecutor(1, "gquery-race")
+        try:
+            return threads.submit(follow, follower)
+        finally:
+            threads.shutdown(wait=False)
+
+    leader = _Leader(whole, follower, steps, begin)
     try:
         try:
             return lead(leader), True

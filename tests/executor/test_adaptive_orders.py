@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from random import Random
 from typing import Any, NoReturn
@@ -226,6 +227,15 @@ def test_where_memory_is_limited_only_one_way_is_planned_at_a_time(monkeypatch: 
     monkeypatch.setattr(race.Doubted, "instead", lambda _: pytest.fail("planned beside"))
     again = gquery.Graph(graph.snapshot, settings=graph.settings)
     assert again.query(text, memory_limit="1GB").scalar() == expected
+
+
+@pytest.mark.parametrize("way", ["given up for a cheaper way", "doubted"])
+def test_no_thread_is_left(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, text = coloured(3).with_settings(threads=3), pattern(Random(7))
+    _patch(monkeypatch, [*ALWAYS, *CPU_WAYS[way]])
+    before = threading.enumerate()
+    graph.query(text).scalar()
+    assert threading.enumerate() == before
 
 
 def test_a_timeout_holds_while_another_way_is_planned(monkeypatch: pytest.MonkeyPatch) -> None:
