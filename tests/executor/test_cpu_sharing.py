@@ -12,6 +12,8 @@ import pytest
 
 import gquery
 from gquery.executor.backend import PartialMatches
+from gquery.executor.cpu.kernels.workspace import PATIENT, SIGNALS, STATE_SLOTS, ends_early
+from gquery.executor.cpu.machine.compile import kernel
 from gquery.executor.cpu.machine.helper import Helper
 from gquery.executor.cpu.search import frames, sharing, workers
 from gquery.executor.cpu.search.sharing import Sharing, Task
@@ -48,9 +50,69 @@ def test_who_waits_is_given_what_was_promised() -> None:
     while not shared.promises() and time.monotonic() < deadline:
         time.sleep(0.001)
     assert not shared.promises()  # it is promised to already
-    shared.give(given)
+    shared.give(given, claimed=False)
     waiting.join(SOON)
     assert got == [given]
+
+
+def test_a_claim_of_a_kernel_is_settled() -> None:
+    """One kernel alone gives for each who waits; another one may, where the first had nothing to give."""
+    shared: Sharing[int] = Sharing(3, pool_of(1), 1, False, 1)
+    work = np.zeros(STATE_SLOTS, np.int64)
+    work[SIGNALS] = shared.signals
+
+    def claims() -> bool:
+        return bool(_claims(work))
+
+    assert shared.take(False, 0.0) is not None
+    assert not claims()
+    given, got = Task(0, pool_of(3)), []
+    waiting = [threading.Thread(target=lambda: got.append(shared.take(False, None))) for _ in range(2)]
+    for number, thread in enumerate(waiting):
+        thread.start()
+        deadline = time.monotonic() + SOON
+        while not shared.is_wanted and time.monotonic() < deadline:
+            time.sleep(0.001)
+        assert claims()
+        assert not claims()
+        assert not shared.is_wanted
+        if number == 0:
+            shared.give(None, claimed=True)
+            assert claims()
+    shared.give(given, claimed=True)
+    shared.give(given, claimed=True)
+    for thread in waiting:
+        thread.join(SOON)
+    assert got == [given, given]
+    assert not claims()
+    work[PATIENT] = 1 << 40
+    assert not claims()
+    shared.stop()
+    assert claims()  # whatever the patience
+
+
+@kernel
+def _claims(state):  # type: ignore[no-untyped-def]
+    return ends_early(state)
+
+
+def test_work_is_given_where_a_kernel_claims_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one root, while the slices of all others go on."""
+    edges = {"source": [n // 200 for n in range(40_000)], "target": [n % 200 for n in range(40_000)]}
+    graph = gquery.from_arrow(vertices={"V": {"id": range(200)}}, edges={("V", "X", "V"): edges})
+    given: list[bool] = []
+    give = Sharing.give
+
+    def noted(self: Sharing[object], task: Task | None, claimed: bool) -> None:
+        given.append(claimed and task is not None)
+        give(self, task, claimed)
+
+    monkeypatch.setattr(sharing.Sharing, "give", noted)
+    result = graph.with_settings(threads=3).query(
+        "MATCH REPEATABLE ELEMENTS (a {id: 7})-[]->(b)-[]->(c)-[]->(d) RETURN id(b) AS b, id(c) AS c, id(d) AS d"
+    )
+    assert result.to_arrow().num_rows == 200**3
+    assert any(given)
 
 
 def test_who_waits_wakes_when_nothing_is_left() -> None:

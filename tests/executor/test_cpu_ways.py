@@ -41,6 +41,8 @@ GIVEN = [
     (sharing.Sharing, "promises", _promises),
     (sharing.Sharing, "is_wanted", True),
     (frames.ListingFrame, "patience", 1),
+    (frames, "_LONGEST", 1),
+    (frames, "_BESIDE", 1),
 ]
 
 SIGNED: list[tuple[Any, str, Any]] = [(row_signatures, "_SAVED", 1e9), (bitsets, "LARGEST", 0)]

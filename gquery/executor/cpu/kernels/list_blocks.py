@@ -25,7 +25,7 @@ from gquery.executor.cpu.kernels.workspace import (
     STATUS,
     STOP,
     TAKEN,
-    is_wanted,
+    ends_early,
     tables_of,
     takes_more,
     walk_of,
@@ -50,7 +50,7 @@ def extend(plan, work, marked, packed_blocks, given, output, budget):  # type: i
     pause = budget - QUANTUM
     while budget > 0:
         if budget <= pause:
-            if is_wanted(state):
+            if ends_early(state):
                 break
             pause = budget - QUANTUM
         if level < top:

@@ -2,29 +2,33 @@
 
 Of the partial matches at a level all extensions are looked for; a systematic sample of them goes on, each with the
 weight of those that it stands for. So walks go where the matches are, however skewed the degrees (a particle filter),
-and where the sample holds all of them the numbers are exact.
+and where the sample holds all of them the numbers are exact. Where rows are bitsets as well, all extensions are found a
+word at a time; else some entries of a long row are looked at.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from gquery.executor.cpu.kernels.sorted_rows import contains
+from gquery.executor.cpu.kernels.sorted_rows import contains, first_from, has_bit
 from gquery.executor.cpu.machine.compile import inlined, inner, kernel
-from gquery.executor.cpu.machine.native import load_int32, load_int64
+from gquery.executor.cpu.machine.native import count_bits, load_int32, load_int64, load_word
 
 # Columns of `levels`.
 PARENT, SAME, SIZE, VERTICES, LEAF = 0, 1, 2, 3, 4
 ROWS_BEGIN, ROWS_END = 5, 6  # its rows of `rows`
 DIFFERENT_BEGIN, DIFFERENT_END, SMALLER_BEGIN, SMALLER_END = 7, 8, 9, 10  # its entries of `others`
-LEVEL_COLUMNS = 11
+WORDS = 11  # of each of its rows as a bitset, 0 where not all are
+LEVEL_COLUMNS = 12
 
-# Columns of `rows`: the rows of a candidate graph, looked up by the position at LEVEL.
-LEVEL, OFFSETS, NEIGHBOURS = 0, 1, 2
-ROW_COLUMNS = 3
+# Columns of `rows`: the rows of a candidate graph, looked up by the position at LEVEL, and as bitsets, 0 for none.
+LEVEL, OFFSETS, NEIGHBOURS, BITS = 0, 1, 2, 3
+ROW_COLUMNS = 4
 
-LOOKED = 32  # entries of a row that are looked at; of longer rows every so manieth
+LOOKED = 32  # entries of a row that are looked at, or extensions that are told apart; of more every so manieth
+MOST_WORDS = 128  # of a row as a bitset: looking at some entries is cheaper then
 SEED = 0x9E3779B97F4A7C15
+_ONE = np.uint64(1)
 
 
 @inlined
@@ -43,12 +47,22 @@ def data_vertex(levels, level, position):  # type: ignore[no-untyped-def]
     return load_int32(levels[level, VERTICES], np.int64(position))
 
 
+@inlined
+def bits_at(levels, rows, level, index, own):  # type: ignore[no-untyped-def]
+    """The address of a row of a level as a bitset."""
+    return rows[index, BITS] + own * (((levels[level, SIZE] + 63) >> 6) << 3)
+
+
 @inner
 def fits(levels, rows, others, path, level, position, walked):  # type: ignore[no-untyped-def]
     """Whether a position is in all rows but the one that is walked, and passes the tests."""
     for index in range(levels[level, ROWS_BEGIN], levels[level, ROWS_END]):
         if index != walked:
             own = np.int64(path[rows[index, LEVEL]])
+            if rows[index, BITS] != 0:
+                if not has_bit(bits_at(levels, rows, level, index, own), position):
+                    return False
+                continue
             low, high = load_int64(rows[index, OFFSETS], own), load_int64(rows[index, OFFSETS], own + 1)
             if not contains(rows[index, NEIGHBOURS], low, high, position):
                 return False
@@ -75,17 +89,17 @@ def shortest(levels, rows, path, level):  # type: ignore[no-untyped-def]
 
 
 @inner
+def first_place(levels, level, vertex):  # type: ignore[no-untyped-def]
+    """The first position at a level whose data vertex is not smaller."""
+    return first_from(levels[level, VERTICES], np.int64(0), levels[level, SIZE], vertex)
+
+
+@inner
 def position_of(levels, level, vertex):  # type: ignore[no-untyped-def]
     """The position of a data vertex at a level, -1 when it is no candidate."""
-    low, high = np.int64(0), levels[level, SIZE]
-    while low < high:
-        middle = (low + high) >> 1
-        if data_vertex(levels, level, middle) < vertex:
-            low = middle + 1
-        else:
-            high = middle
-    inside = low < levels[level, SIZE] and data_vertex(levels, level, low) == vertex
-    return low if inside else np.int64(-1)
+    place = first_place(levels, level, vertex)
+    inside = place < levels[level, SIZE] and data_vertex(levels, level, place) == vertex
+    return place if inside else np.int64(-1)
 
 
 @inner
@@ -102,7 +116,60 @@ def fits_also(levels, rows, others, path, level, position):  # type: ignore[no-u
 
 
 @inner
-def extend(levels, rows, others, path, level, state, extensions, begun):  # type: ignore[no-untyped-def]
+def meet(levels, rows, others, path, level, common):  # type: ignore[no-untyped-def]
+    """Writes the positions that are in all rows of a level and pass the tests to the bitset `common`; returns how many
+    they are."""
+    count, words = np.int64(0), levels[level, WORDS]
+    begin, end = levels[level, ROWS_BEGIN], levels[level, ROWS_END]
+    row = bits_at(levels, rows, level, begin, np.int64(path[rows[begin, LEVEL]]))
+    for word in range(words):
+        common[word] = load_word(row, word)
+    for index in range(begin + 1, end):
+        row = bits_at(levels, rows, level, index, np.int64(path[rows[index, LEVEL]]))
+        for word in range(words):
+            common[word] &= load_word(row, word)
+    for index in range(levels[level, DIFFERENT_BEGIN], levels[level, DIFFERENT_END]):
+        place = position_of(levels, level, data_vertex(levels, others[index], path[others[index]]))
+        if place >= 0:
+            common[place >> 6] &= ~(_ONE << np.uint64(place & 63))
+    for index in range(levels[level, SMALLER_BEGIN], levels[level, SMALLER_END]):
+        place = first_place(levels, level, data_vertex(levels, others[index], path[others[index]]) + 1)
+        for word in range(min(words, place >> 6)):
+            common[word] = np.uint64(0)
+        if place >> 6 < words:
+            common[place >> 6] &= ~((_ONE << np.uint64(place & 63)) - _ONE)
+    for word in range(words):
+        count += count_bits(common[word])  # type: ignore[call-arg]
+    return count
+
+
+@inner
+def extend_by_bits(levels, rows, others, path, level, state, extensions, begun, common):  # type: ignore[no-untyped-def]
+    """What `extend` writes, and how many: of all positions in all rows."""
+    count = meet(levels, rows, others, path, level, common)
+    step = (count + LOOKED - 1) // LOOKED
+    passed = np.int64(share(state) * step) if step > 1 else np.int64(0)  # until the next is written
+    written = 0
+    for word in range(levels[level, WORDS]):
+        bits = common[word]
+        inside = np.int64(count_bits(bits))  # type: ignore[call-arg]
+        if inside <= passed:
+            passed -= inside
+            continue
+        while bits != 0:
+            if passed == 0:
+                position = np.int64(word << 6) + np.int64(count_bits((bits & (~bits + _ONE)) - _ONE))
+                if fits_also(levels, rows, others, path, level, position):
+                    extensions[1, begun + written], extensions[2, begun + written] = position, step
+                    written += 1
+                passed = step
+            bits &= bits - _ONE
+            passed -= 1
+    return written, float(written * step)
+
+
+@inner
+def extend(levels, rows, others, path, level, state, extensions, begun, common):  # type: ignore[no-untyped-def]
     """Writes the extensions of one partial match to extensions[1:, begun:], each with the number that it stands for.
     Returns how many were written, how many there are, and the neighbours that a search looks at."""
     written, found = 0, 0.0
@@ -112,6 +179,9 @@ def extend(levels, rows, others, path, level, state, extensions, begun):  # type
         extensions[2, begun] = 1
         return 1, 1.0, 0.0
     walked, begin, end = shortest(levels, rows, path, level)
+    if 0 < levels[level, WORDS] <= 2 * (end - begin):
+        written, found = extend_by_bits(levels, rows, others, path, level, state, extensions, begun, common)
+        return written, found, float(end - begin)
     step = (end - begin + LOOKED - 1) // LOOKED
     first = np.int64(share(state) * step) if step > 1 else np.int64(0)
     for entry in range(begin + first, end, max(1, step)):
@@ -145,13 +215,14 @@ def take(population, extensions, written, total, level, parent, state):  # type:
 
 
 @kernel
-def sample(levels, rows, others, population, extensions, state, outcome):  # type: ignore[no-untyped-def]
+def sample(levels, rows, others, population, extensions, common, state, outcome):  # type: ignore[no-untyped-def]
     """Fills outcome float64[4, levels]: about how many partial matches there are at each level, the neighbours that
     are looked at for them, how many are in the sample, and how many each of those stands for.
 
     levels int64[*, LEVEL_COLUMNS], rows int64[*, ROW_COLUMNS], others int64[*]: the walk. population int32[levels,
     width, levels]: the sample, positions by level. extensions int32[3, width * LOOKED]: whom it extends, by which
-    position, and how many it stands for. state uint64[1]: of the random numbers.
+    position, and how many it stands for. common uint64[MOST_WORDS]: room for a bitset. state uint64[1]: of the random
+    numbers.
     """
     found, looks, counts, weights = outcome[0], outcome[1], outcome[2], outcome[3]
     width = population.shape[1]
@@ -169,16 +240,17 @@ def sample(levels, rows, others, population, extensions, state, outcome):  # typ
             weights[level] = size / max(1, count)
             continue
         tested = levels[level, DIFFERENT_BEGIN] < levels[level, SMALLER_END] or levels[level, SAME] >= 0
-        alone = levels[level, ROWS_END] - levels[level, ROWS_BEGIN] == 1 and not tested
+        counted = levels[level, LEAF] == 1 and levels[level, SAME] < 0
+        alone = not tested and levels[level, ROWS_END] - levels[level, ROWS_BEGIN] == 1
         written, total, looked = 0, 0.0, 0.0
         for index in range(np.int64(counts[parent])):
             path = population[parent, index]
-            if levels[level, LEAF] == 1 and alone:
+            if counted and (alone or levels[level, WORDS] > 0):
                 _, begin, end = shortest(levels, rows, path, level)
-                total += end - begin
-                looked += 1
+                total += end - begin if alone else meet(levels, rows, others, path, level, common)
+                looked += 1 if alone else end - begin
                 continue
-            more, extended, seen = extend(levels, rows, others, path, level, state, extensions, written)
+            more, extended, seen = extend(levels, rows, others, path, level, state, extensions, written, common)
             for place in range(written, written + more):
                 extensions[0, place] = index
             written += more

@@ -35,16 +35,18 @@ from gquery.executor.cpu.search.packed import (
 # Slots of the state, at the front of the work. What a frame is begun with: the rows of its input from ROW to ROW_END,
 # its levels START .. STOP - 1, what sums are reduced by (0 for 2^64), the addresses of the marks and of the signals,
 # whether its input is the pool, whose rows are handed out; EACH: 1 when every row has its sum, 0 when all have one.
-# PATIENT: how many may wait for work without an end of the slice.
+# PATIENT: how many quanta of looks a slice goes on while somebody waits for work.
 ROW, ROW_END, START, STOP, MODULUS, MARKS_ADDRESS, SIGNALS, HANDED, EACH = 0, 1, 2, 3, 4, 5, 6, 7, 8
 # Where a search stands; SPLIT: no level of a tree up to that one has its whole sum here; MEMBERS: of a neighbourhood.
 DEPTH, ENTERING, TAKEN, MADE, STATUS, SPLIT, MEMBERS = 9, 10, 11, 12, 13, 14, 15
-PATIENT, STATE_SLOTS = 16, 17
+# Since when somebody waits, in quanta, and whether the slice has ended for that: then its worker has to give.
+PATIENT, WAITED, CLAIMED, STATE_SLOTS = 16, 17, 18, 19
 DONE, MORE, FULL, HEAVY = 0, 1, 2, 3  # values of STATUS: input used up; slice over; output full; no room for a row
 
 # Slots of the signals, which all workers read: the next row of the pool, its rows; in how many parts what is left is
-# handed out; whether somebody waits for work, or all have to stop. What is written often has cache lines of its own.
-NEXT_ROW, POOL_ROWS, PARTS, WANTED, SIGNAL_SLOTS = 0, 8, 9, 16, 24
+# handed out; how often work was wanted so far, or that all have to stop; how often a kernel has ended for that, which
+# alone is written here. What is written often has cache lines of its own.
+NEXT_ROW, POOL_ROWS, PARTS, WANTED, CLAIMS, SIGNAL_SLOTS = 0, 8, 9, 16, 24, 32
 STOPPED = 1 << 32  # in WANTED: all have to stop
 _LARGEST_SHARE = 256  # rows: nobody should be left with much when the pool is used up
 QUANTUM = 1 << 16  # looks at neighbours between two looks at the signals: about a millisecond
@@ -125,9 +127,20 @@ def takes_more(state):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def is_wanted(state):  # type: ignore[no-untyped-def]
-    """Whether the slice should end early: somebody waits for work, or all have to stop."""
-    return load_shared(state[SIGNALS], WANTED) > state[PATIENT]  # type: ignore[call-arg]
+def ends_early(state):  # type: ignore[no-untyped-def]
+    """Whether the slice has to end: all have to stop, or somebody has waited for work for some time and this worker is
+    the one that gives some. The others stay in their kernels."""
+    signals = state[SIGNALS]
+    wanted = load_shared(signals, WANTED)  # type: ignore[call-arg,var-annotated]
+    state[WAITED] = state[WAITED] + 1 if wanted > load_shared(signals, CLAIMS) else 0
+    if wanted >= STOPPED:
+        return True
+    if state[WAITED] > state[PATIENT]:
+        if fetch_add(signals, CLAIMS, 1) < wanted:
+            state[WAITED], state[CLAIMED] = 0, 1
+            return True
+        fetch_add(signals, CLAIMS, -1)  # others were sooner
+    return False
 
 
 @inlined

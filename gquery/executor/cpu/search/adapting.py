@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +38,9 @@ _DEARER = 2.0  # times as many looks as the other way takes: a sum that has more
 _ENTRY = 8 * LONG_ENTRY  # bytes of each
 _APART = 16  # numbers, so many that no two workers write to one cache line, or to two that are fetched together
 
+Progress = tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.float64]]
+"""Nodes, places and sizes, as `Stack` has them."""
+
 
 @record(frozen=True, slots=True)
 class Adapting:
@@ -55,12 +57,10 @@ class Adapting:
 
 @record(frozen=True, slots=True)
 class Matched:
-    """Where a sum stands, from the root down to a depth: as `Stack` and `Left` have it there."""
+    """Where a sum stands, from the root down to a depth."""
 
-    nodes: NDArray[np.uint64]
-    places: NDArray[np.int64]
-    sizes: NDArray[np.float64]
-    left: tuple[NDArray[Any], ...]
+    progress: Progress
+    left: Left
 
 
 class Trial:
@@ -193,19 +193,12 @@ class Room:
     """Where one worker sums: what is left of the candidates, and the sums in progress."""
 
     def __init__(self, adapting: Adapting) -> None:
-        pattern, width = adapting.pattern, adapting.pattern.width
-        self._sums, self._begins = adapting.sums, pattern.begins
-        bits = np.empty((width + 1, len(adapting.bits)), np.uint64)
-        bits[0] = adapting.bits
-        table = (width + 1) * width
-        keys, more = np.empty(table, np.uint64), np.empty(table, np.uint64)
-        self.left = Left(width, bits.reshape(-1), np.zeros(table, np.int64), np.zeros(table, np.int64), keys, more)
+        pattern, words = adapting.pattern, len(adapting.bits)
+        self._sums, self._pattern = adapting.sums, pattern
+        self.left, self._progress = _left(pattern.width, (pattern.width + 1) * words), _progress(pattern.width)
+        self.left.bits[:words] = adapting.bits
+        self.left.written[: pattern.width] = 0
         measure_all(pattern, self.left)
-        self._progress = (
-            np.zeros((width + 1) * adaptive.NODE_COLUMNS, np.uint64),
-            np.zeros((width + 1) * adaptive.PLACE_COLUMNS, np.int64),
-            np.zeros((width + 1) * adaptive.SIZE_COLUMNS, np.float64),
-        )
         self._trial, self._done = adapting.trial, adapting.trial.joined()
         self._entries = np.zeros(0, np.int64)
 
@@ -222,79 +215,36 @@ class Room:
     def half(self, plan: PackedPlan, work: NDArray[np.int64]) -> Begun | None:
         """About half of the candidates that are left at the shallowest depth that has any. Products above it are of
         both parts, sums over other candidates there are the giver's: both results add up to the root's sum."""
-        nodes, _places, _sizes = self._by_depth()
-        for depth in range(1, int(work[DEPTH]) + 1):
-            is_busy = depth < work[DEPTH] or bool(nodes[depth, adaptive.REST])
-            given = self._split(depth, is_busy)
-            if given is not None:
-                work[SPLIT] = max(int(work[SPLIT]), depth)
-                own = own_work(plan, work, depth, 1)
-                own[SPLIT] = depth
-                return Begun(own, self._matched(depth, *given), work[[ROW]] * work[EACH])
-        return None
-
-    def _split(self, depth: int, is_busy: bool) -> tuple[int, int, int] | None:
-        """Takes candidates away from what is matched at a depth: the word where they begin, those of it, and the word
-        where they end. Whole words as far as that goes; a giver that is not busy has something to go on with."""
-        nodes, places, _sizes = self._by_depth()
-        vertex, word, end = (int(place) for place in places[depth])
-        written = int(self.left.written[depth * self.left.width + vertex])
-        begin = written * int(self._begins[-1]) + int(self._begins[vertex])
-        words = self.left.bits[begin + word : begin + max(end, word + 1)].copy()
-        words[0] = nodes[depth, adaptive.CANDIDATES]
-        counts = np.bitwise_count(words).astype(np.int64)
-        behind = np.cumsum(counts[::-1])[::-1]  # from each word on
-        wanted = (int(behind[0]) + is_busy) // 2
-        if wanted < 1:
+        matched = Matched(_progress(self.left.width), _left(self.left.width, len(self.left.bits)))
+        theirs, own = (adaptive.Stack(*each, 0, 0, self._done) for each in (matched.progress, self._progress))
+        depth = adaptive.split(self._pattern, self.left, own, matched.left, theirs, int(work[DEPTH]))
+        if depth < 0:
             return None
-        fits = np.flatnonzero((behind > 0) & (behind < behind[0] + is_busy))
-        fits = fits[fits > 0]
-        if len(fits):
-            cut = int(fits[np.argmin(np.abs(behind[fits] - wanted))])
-            places[depth, adaptive.WORD_END] = word + cut
-            return word + cut, int(words[cut]), end
-        only = int(np.flatnonzero(counts)[0])  # all are in one word
-        kept = higher = int(words[only])
-        for _ in range(int(behind[0]) - wanted):
-            higher &= higher - 1
-        nodes[depth, adaptive.CANDIDATES] = kept ^ higher
-        places[depth, adaptive.WORD :] = word + only, word + only + 1
-        return word + only, higher, word + only + 1
-
-    def _matched(self, depth: int, word: int, candidates: int, end: int) -> Matched:
-        """A copy that goes on with candidates at a depth, and has no others."""
-        nodes, places, sizes = (each[: depth + 1].copy() for each in self._by_depth())
-        nodes[1:, adaptive.SUM] = nodes[1:, adaptive.CANDIDATES] = 0
-        sizes[1:, adaptive.ABOUT_SUM] = 0.0
-        places[1:, adaptive.WORD_END] = 0
-        nodes[depth, [adaptive.REST, adaptive.PRODUCT]] = 0
-        sizes[depth, adaptive.ABOUT_PRODUCT] = 0.0
-        nodes[depth, adaptive.CANDIDATES] = candidates
-        places[depth, adaptive.WORD :] = word, end
-        return Matched(nodes, places, sizes, tuple(each.copy() for each in self._left(depth + 1)))
+        work[SPLIT] = max(int(work[SPLIT]), depth)
+        given = own_work(plan, work, depth, 1)
+        given[SPLIT] = depth
+        return Begun(given, matched, work[[ROW]] * work[EACH])
 
     def put(self, begun: Begun) -> None:
         """Goes on where another worker stood."""
-        matched = begun.block
-        assert isinstance(matched, Matched)
-        depths = len(matched.nodes)
-        for own, theirs in zip(self._by_depth(), (matched.nodes, matched.places, matched.sizes), strict=True):
-            own[:depths] = theirs
-        for own, theirs in zip(self._left(depths), matched.left, strict=True):
-            own[:] = theirs
+        assert isinstance(begun.block, Matched)
+        self._progress, self.left = begun.block.progress, begun.block.left
         self._done[adaptive.ROOTS] -= 1  # its root is done when the giver is
 
-    def _by_depth(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Nodes, places and sizes, a row a depth."""
-        columns = adaptive.NODE_COLUMNS, adaptive.PLACE_COLUMNS, adaptive.SIZE_COLUMNS
-        nodes, places, sizes = (part.reshape(-1, width) for part, width in zip(self._progress, columns, strict=True))
-        return nodes, places, sizes
 
-    def _left(self, depths: int) -> tuple[NDArray[Any], ...]:
-        """What is left at the first depths."""
-        left, rows = self.left, depths * self.left.width
-        parts = tuple(each[:rows] for each in (left.written, left.counts, left.keys, left.more_keys))
-        return left.bits[: depths * int(self._begins[-1])], *parts
+def _progress(width: int) -> Progress:
+    """Room for the sums in progress, nothing of which is written."""
+    return (
+        np.empty((width + 1) * adaptive.NODE_COLUMNS, np.uint64),
+        np.empty((width + 1) * adaptive.PLACE_COLUMNS, np.int64),
+        np.empty((width + 1) * adaptive.SIZE_COLUMNS, np.float64),
+    )
+
+
+def _left(width: int, words: int) -> Left:
+    """Room for what is left, with so many words of bitsets at all depths, nothing of which is written."""
+    numbers, keys = np.empty((2, (width + 1) * width), np.int64), np.empty((2, (width + 1) * width), np.uint64)
+    return Left(width, np.empty(words, np.uint64), *numbers, *keys)
 
 
 def adapting(program: Program, candidates: CandidateSets, sets: Sequence[CandidateSet]) -> Adapting | None:
@@ -309,7 +259,7 @@ def adapting(program: Program, candidates: CandidateSets, sets: Sequence[Candida
     words = np.array([len(kind.vertices) + 63 >> 6 or 1 for kind in kinds], np.int64)
     begins = np.concatenate([[0], np.cumsum(words)])
     size = sum(8 * len(kinds[to].vertices) * int(words[of]) for of, level in enumerate(levels) for to in _near(level))
-    size = 2 * size + 8 * (width + 1) * int(begins[-1]) * candidates.threads + _SLOTS * _ENTRY
+    size = 2 * size + 8 * (width + 1) * int(begins[-1]) * 2 * candidates.threads + _SLOTS * _ENTRY
     available = memory.available
     if size > (_MOST if available is None else min(_MOST, available // 4)):
         return None

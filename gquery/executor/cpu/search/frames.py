@@ -21,6 +21,7 @@ from gquery.executor.cpu.kernels.sums.remembered import ENTRY
 from gquery.executor.cpu.kernels.sums.tree import total
 from gquery.executor.cpu.kernels.sums.weigh import weigh
 from gquery.executor.cpu.kernels.workspace import (
+    CLAIMED,
     DEPTH,
     DONE,
     EACH,
@@ -32,7 +33,6 @@ from gquery.executor.cpu.kernels.workspace import (
     ROW,
     ROW_END,
     STATUS,
-    STOPPED,
     TAKEN,
     found_in,
     new_work,
@@ -46,8 +46,11 @@ from gquery.records import record
 
 SLICE = 1 << 16  # looks at neighbours in a short slice: about a millisecond
 _LONGEST = 16  # times as many in later ones, if they take not too long
-_PATIENT, _PATIENT_LISTING = 1, 8  # times as many before work is given away; in a list it costs a batch of its own
+_PATIENT, _PATIENT_LISTING = 1, 8  # quanta before work is given away; in a list it costs a batch of its own
 _SHORT, _LONG = 0.006, 0.02  # seconds that a slice may take at least, and at most
+_BESIDE = (
+    8  # times as long, where only a count is wanted, and not in the caller's thread: all end early if they have to
+)
 _PAUSE = 0.002  # seconds that a worker stands still before it looks again whether it may go on
 _OWN_REFERENCES = 3  # to an output that nobody else reads: the memory's, a variable's and `getrefcount`'s
 
@@ -64,7 +67,7 @@ class Stage:
 class Memory:
     """What one worker remembers from frame to frame. entries: the sums, as in `sums/remembered.py`, which all workers
     share; marks, an address, and marked: as in `row_bitset.py`. looks: how many neighbours the next slice may look at,
-    few at first in the caller's thread, which looks at the clock only between slices."""
+    few at first in the caller's thread, which looks at the clock only between slices; is_caller: whether it is that."""
 
     def __init__(self, plan: PackedPlan, caller: Memory | None = None) -> None:
         """caller: that of the thread which has started the worker, None for its own."""
@@ -79,6 +82,7 @@ class Memory:
         self._counters: Counters | None = None
         self._adaptive: adapting.Room | None = None
         self._used = False
+        self.is_caller = caller is None
         self.seconds = 0.0  # of CPU time in kernels
         self.looks = SLICE if caller is None else _LONGEST * SLICE
 
@@ -137,7 +141,7 @@ class Search:
 
 class Frame(ABC):
     """Takes the rows of a task through its stage, slice by slice. in_kernels: the kernels take the rows, of the pool,
-    until none is left. patience: how many short slices it goes on while somebody waits for work."""
+    until none is left. patience: how many quanta of looks it goes on while somebody waits for work."""
 
     patience = _PATIENT
 
@@ -149,6 +153,7 @@ class Frame(ABC):
         self.stop = stage.stop
         self.given = task.given
         self.memory = memory
+        self._may_rest = False  # nobody waits for work
         if task.begun is not None:
             self.work = moved(self.plan, task.begun, memory.marks, signals)
             return
@@ -156,17 +161,18 @@ class Frame(ABC):
         self.work[ROW_END] = 0 if in_kernels else task.given.count
         self.work[HANDED] = in_kernels
         self.work[EACH] = not search.counting
+        self.work[PATIENT] = self.patience
 
-    def run(self, patient: bool) -> int:
-        """One slice; returns the status. A slice is as long as the clock allows. patient: a short one, which does not
-        end early because somebody waits for work."""
+    def run(self, is_wanted: bool) -> int:
+        """One slice; returns the status. A slice is as long as the clock allows. is_wanted: somebody waits for work."""
         began = time.thread_time()
-        self.work[PATIENT] = STOPPED - 1 if patient else 0
-        self._run(self.patience * SLICE if patient else self.memory.looks)
+        self._may_rest = not is_wanted
+        self._run(self.memory.looks)
         took = time.thread_time() - began
-        if took < _SHORT and not patient:
-            self.memory.looks = min(2 * self.memory.looks, _LONGEST * SLICE)
-        elif took > _LONG:
+        times = _BESIDE if self.search.counting and not self.memory.is_caller else 1
+        if took < times * _SHORT:
+            self.memory.looks = min(2 * self.memory.looks, times * _LONGEST * SLICE)
+        elif took > times * _LONG:
             self.memory.looks = max(self.memory.looks // 2, SLICE)
         self.memory.seconds += took
         return int(self.work[STATUS])
@@ -179,6 +185,12 @@ class Frame(ABC):
     @abstractmethod
     def _run(self, looks: int) -> None:
         """Searches on until about so many neighbours have been looked at."""
+
+    def claims(self) -> bool:
+        """Whether the last slice has ended because somebody waits for work: then the worker has to give some."""
+        claimed = bool(self.work[CLAIMED])
+        self.work[CLAIMED] = 0
+        return claimed
 
     @abstractmethod
     def drain(self) -> PartialMatches:
@@ -278,7 +290,7 @@ class SummingFrame(Frame):
 
     def _run_adaptively(self, room: adapting.Room, adapts: adapting.Adapting, looks: int) -> None:
         """Goes on in orders of partial matches, or stands still for a moment where nobody waits for work."""
-        if not room.goes_on() and not self.work[PATIENT]:
+        if not room.goes_on() and self._may_rest:
             self.work[STATUS] = MORE
             time.sleep(_PAUSE)
             return
@@ -298,7 +310,7 @@ class SummingFrame(Frame):
             self._heavy = SummingFrame(self.search, task, self.memory, self._signals, False, True)
             work[DEPTH] = 0  # the row is in progress
         self._heavy._run(looks)
-        work[STATUS] = MORE
+        work[STATUS], work[CLAIMED] = MORE, self._heavy.claims()
         if self._heavy.work[STATUS] == DONE:
             place = int(work[ROW] * work[EACH])
             total, modulus = int(self.sums[place]) + int(self._heavy.sums[0]), self.search.modulus or 2**64

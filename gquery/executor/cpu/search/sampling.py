@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gquery.executor.cpu.candidates.candidate_graph import Wanted, candidate_edges
+from gquery.executor.cpu.candidates.row_bitmaps import write_rows
 from gquery.executor.cpu.candidates.sets import CandidateSets
 from gquery.executor.cpu.kernels import sample
 from gquery.executor.cpu.machine.compile import stoppable
 from gquery.executor.cpu.machine.native import address
 from gquery.planner.ir.walks import Walked, WalkLevel
+from gquery.storage.adjacency import Adjacency
+
+_LARGEST = 1 << 18  # bytes of the rows of one edge as bitsets: they stay in the second-level cache
 
 
 class CpuSampler:
@@ -25,7 +30,9 @@ class CpuSampler:
             if edge.source != edge.target:
                 self._ends[edge.source].append((edge.target, edge.index))
                 self._ends[edge.target].append((edge.source, edge.index))
-        self._lists: dict[tuple[int, int], tuple[int, int]] = {}  # by edge and its far end: offsets, neighbours
+        # By edge and its far end: offsets, neighbours, and rows as bitsets or 0.
+        self._lists: dict[tuple[int, int], tuple[int, int, int]] = {}
+        self._bits: list[NDArray[np.uint64]] = []  # what addresses point into
         self._known: dict[tuple[tuple[WalkLevel, ...], int], Walked] = {}  # problems have much in common
 
     def walk(self, levels: Sequence[WalkLevel], width: int) -> Walked:
@@ -43,7 +50,8 @@ class CpuSampler:
             population = np.empty((size, width, size), np.int32)
             extensions = np.empty((3, width * sample.LOOKED), np.int32)
             outcome = np.zeros((4, size))
-            sample.sample(*tables, population, extensions, np.array([sample.SEED], np.uint64), outcome)
+            common, seed = np.empty(sample.MOST_WORDS, np.uint64), np.array([sample.SEED], np.uint64)
+            sample.sample(*tables, population, extensions, common, seed, outcome)
         return Walked(outcome[0].tolist(), outcome[1].tolist())
 
     def _tables(self, levels: Sequence[WalkLevel]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -60,15 +68,17 @@ class CpuSampler:
             others += (*level.different, *level.smaller)
             vertices = self.candidates.sets[level.vertex].vertices
             kind = (level.parent, level.same, len(vertices), address(vertices), int(number not in parents))
-            table.append((*kind, begin, len(joined), *places, places[1], len(others)))
+            table.append((*kind, begin, len(joined), *places, places[1], len(others), 0))
             above.append({**path, level.vertex: number})
         self._build({end for _, end in joined if end not in self._lists})
-        rows = [(level, *self._lists[end]) for level, end in joined]
-        return (
-            np.array(table, np.int64),
-            np.array(rows, np.int64).reshape(-1, sample.ROW_COLUMNS),
-            np.array(others, np.int64),
-        )
+        found = np.array(table, np.int64)
+        rows = np.array([(level, *self._lists[end]) for level, end in joined], np.int64)
+        rows = rows.reshape(-1, sample.ROW_COLUMNS)
+        with_bits = np.concatenate([[0], np.cumsum(rows[:, sample.BITS] != 0)])
+        begins, ends = found[:, sample.ROWS_BEGIN], found[:, sample.ROWS_END]
+        all_bits = (begins < ends) & (with_bits[ends] - with_bits[begins] == ends - begins)
+        found[:, sample.WORDS] = np.where(all_bits, (found[:, sample.SIZE] + 63) // 64, 0)
+        return found, rows, np.array(others, np.int64)
 
     def _build(self, ends: Collection[tuple[int, int]]) -> None:
         """Builds the candidate edges of query edges, each seen from one of its ends."""
@@ -77,4 +87,19 @@ class CpuSampler:
             other = candidates.graph.edges[edge].other(source)
             wanted.append(Wanted(candidates.rows(edge, source), candidates.sets[source], candidates.sets[other], False))
         for end, adjacency in zip(ends, candidate_edges(candidates, wanted), strict=True):
-            self._lists[end] = address(adjacency.offsets), address(adjacency.neighbours)
+            bits = self._as_bits(adjacency, candidates.graph.edges[end[0]].other(end[1]))
+            self._lists[end] = address(adjacency.offsets), address(adjacency.neighbours), bits
+
+    def _as_bits(self, adjacency: Adjacency, other: int) -> int:
+        """The address of the rows as bitsets, if these are small; else 0."""
+        words = -(-len(self.candidates.sets[other].vertices) // 64)
+        size = 8 * words * adjacency.rows
+        available = self.candidates.control.memory.available
+        if words > sample.MOST_WORDS or not 0 < size <= _LARGEST or (available is not None and size > available // 64):
+            return 0
+        self.candidates.control.memory.reserve(size, "rows as bitsets")
+        bits = np.zeros((adjacency.rows, words), np.uint64)
+        lists = address(adjacency.offsets), address(adjacency.neighbours)
+        write_rows(bits, 0, adjacency.rows, *lists, 0, 64 * words)
+        self._bits.append(bits)
+        return address(bits)

@@ -1,8 +1,8 @@
 """What the workers of one search share: the pool, work that was given away, what is finished, and who waits.
 
 Rows of the pool are handed out inside the kernels, by a counter. When it is used up, a worker that has nothing to do
-goes to sleep; that it waits is a signal that the others' kernels read, and whoever sees it first gives half of what it
-has left.
+goes to sleep; that it waits is a signal that the others' kernels read. One of them claims it, ends its slice, and gives
+half of what it has left.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from gquery.executor.backend import PartialMatches
-from gquery.executor.cpu.kernels.workspace import NEXT_ROW, PARTS, POOL_ROWS, SIGNAL_SLOTS, STOPPED, WANTED
+from gquery.executor.cpu.kernels.workspace import CLAIMS, NEXT_ROW, PARTS, POOL_ROWS, SIGNAL_SLOTS, STOPPED, WANTED
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search.giving import Begun
 
@@ -51,6 +51,7 @@ class Sharing(Generic[Item]):
         self._tasks: list[Task] = []
         self._finished: deque[Item] = deque()
         self._working = self._waiting = self._promised = 0
+        self._settled = 0  # claims of kernels whose workers have given, or had nothing
         lock = threading.RLock()
         self._changed = threading.Condition(lock)  # for those who wait for work
         self._news = threading.Condition(lock)  # for the consumer, who waits for what is finished too
@@ -112,26 +113,27 @@ class Sharing(Generic[Item]):
         return Task(0, PartialMatches(np.ascontiguousarray(self.pool.positions[:, begin:end]), int(end) - begin))
 
     def _signal(self) -> None:
-        wanted = max(0, self._waiting - self._promised - len(self._tasks))
+        wanted = self._settled + self._waiting - self._promised - len(self._tasks)
         self._signals[WANTED] = STOPPED if self.stopped else wanted
 
     @property
     def is_wanted(self) -> bool:
         """Whether somebody waits to whom nobody gives anything yet."""
-        return bool(self._signals[WANTED])
+        return bool(self._signals[WANTED] > self._signals[CLAIMS])
 
     def promises(self) -> bool:
         """Whether somebody still waits to whom nobody gives anything; then the caller has to `give`."""
         with self._changed:
-            wanted = not self.stopped and self._signals[WANTED] > 0
-            self._promised += bool(wanted)
+            wanted = not self.stopped and self.is_wanted
+            self._promised += wanted
             self._signal()
-            return bool(wanted)
+            return wanted
 
-    def give(self, task: Task | None) -> None:
-        """Keeps a promise, with nothing if there is nothing to give."""
+    def give(self, task: Task | None, claimed: bool) -> None:
+        """Keeps a promise, or settles a claim of a kernel, with nothing if there is nothing to give."""
         with self._changed:
-            self._promised -= 1
+            self._settled += claimed
+            self._promised -= not claimed
             if task is not None:
                 self._tasks.append(task)
                 self._changed.notify()

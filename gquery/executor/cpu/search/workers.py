@@ -198,7 +198,7 @@ class Worker(Generic[Item]):
         self._behind = behind
         self._task: Task | None = None
         self._passed = time.monotonic()
-        self._patient = False
+        self._was_wanted = False
 
     def has_work(self, patience: float | None) -> bool:
         """Whether there is anything to do, if need be after waiting so long for it, or to the end."""
@@ -219,9 +219,11 @@ class Worker(Generic[Item]):
             self._push(self._task)
         frame = self.frames[-1]
         began = time.perf_counter()
-        status = frame.run(self._patient)
+        status = frame.run(self._was_wanted)
         self.enumeration.note(frame, time.perf_counter() - began)
-        if status == MORE or (status == DONE and len(self.frames) > 1):
+        if frame.claims():
+            self._give(True)
+        elif status == MORE or (status == DONE and len(self.frames) > 1):
             self._share()
         if status == MORE and not self._is_late(frame):
             return
@@ -258,15 +260,16 @@ class Worker(Generic[Item]):
         self.frames.append(kind(search, task, self._memory, sharing.signals, in_kernels))
 
     def _share(self) -> None:
-        """Gives work away where somebody waits for it, but only what still lasts a short slice later: of what is done
-        by then the others would have nothing but the handing over."""
+        """Gives work away where somebody waits for it and no kernel lasts as long as to see that, but only what still
+        lasts a slice later: of what is done by then the others would have nothing but the handing over."""
         wanted = self._sharing.is_wanted
-        if wanted and self._patient and self._sharing.promises():
-            self._give()
-        self._patient = wanted
+        if wanted and self._was_wanted and self._sharing.promises():
+            self._give(False)
+        self._was_wanted = wanted
 
-    def _give(self) -> None:
-        """Keeps the promise: gives of the shallowest frame that has anything to give."""
+    def _give(self, claimed: bool) -> None:
+        """Keeps the promise, or what the kernel has claimed: gives of the shallowest frame that has anything to
+        give."""
         task: Task | None = None
         try:
             for frame in self.frames:
@@ -274,4 +277,4 @@ class Worker(Generic[Item]):
                 if task is not None:
                     return
         finally:
-            self._sharing.give(task)
+            self._sharing.give(task, claimed)

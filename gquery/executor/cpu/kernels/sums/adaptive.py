@@ -39,12 +39,12 @@ from gquery.executor.cpu.kernels.workspace import (
     SPLIT,
     STATE_SLOTS,
     STATUS,
-    is_wanted,
+    ends_early,
     takes_more,
     times,
 )
 from gquery.executor.cpu.machine.compile import inlined, inner, kernel
-from gquery.executor.cpu.machine.native import pointer
+from gquery.executor.cpu.machine.native import count_bits, pointer
 
 _ONE = np.uint64(1)
 
@@ -59,7 +59,7 @@ KEPT, LOOKS, ROOTS, DONE_SLOTS = 0, 1, 2, 3  # of `done`
 
 class Stack(NamedTuple):
     """The sums in progress, and the address of the memory of those that are done, a power of two of slots. done
-    int64[DONE_SLOTS]: how many were remembered, the looks of all slices, and the roots that are done."""
+    int64[DONE_SLOTS]: how many were remembered, the looks so far, and the roots that are done."""
 
     nodes: NDArray[np.uint64]
     places: NDArray[np.int64]
@@ -176,6 +176,89 @@ def end_sum(stack, depth, modulus, is_whole):  # type: ignore[no-untyped-def]
     multiply(stack, depth - 1, value, size, modulus)
 
 
+@inner
+def left_at(pattern, left, stack, depth):  # type: ignore[no-untyped-def]
+    """How many candidates are left at a depth, of the word in progress and of those behind it."""
+    begin = place_of(pattern, left, depth, stack.places[depth * PLACE_COLUMNS + VERTEX])
+    first, end = stack.places[depth * PLACE_COLUMNS + WORD] + 1, stack.places[depth * PLACE_COLUMNS + WORD_END]
+    count = np.int64(count_bits(stack.nodes[depth * NODE_COLUMNS + CANDIDATES]))  # type: ignore[call-arg]
+    for word in range(first, end):
+        count += count_bits(left.bits[begin + word])
+    return count
+
+
+@inner
+def cut_at(pattern, left, stack, depth, count, wanted, is_busy):  # type: ignore[no-untyped-def]
+    """The word from which on about so many of the candidates that are left at a depth are, but not all that a giver
+    needs who is not busy; -1 where all are in one word. And that word, or the first behind the one in progress."""
+    begin = place_of(pattern, left, depth, stack.places[depth * PLACE_COLUMNS + VERTEX])
+    first, end = stack.places[depth * PLACE_COLUMNS + WORD] + 1, stack.places[depth * PLACE_COLUMNS + WORD_END]
+    cut, only, behind, least = -1, first - 1, np.int64(0), count
+    for word in range(end - 1, first - 1, -1):
+        here = np.int64(count_bits(left.bits[begin + word]))  # type: ignore[call-arg]
+        behind += here
+        if here != 0:
+            only = word
+        if 0 < behind < count + is_busy and abs(behind - wanted) < least:
+            cut, least = word, abs(behind - wanted)
+    return cut, only
+
+
+@inner
+def copy_down_to(pattern, left, stack, other_left, other, depth):  # type: ignore[no-untyped-def]
+    """Copies where a sum stands, from the root down to a depth, without what it has found and has left."""
+    width, depths = pattern.width, depth + 1
+    for place in range(depths * NODE_COLUMNS):
+        other.nodes[place] = stack.nodes[place]
+    for place in range(depths * PLACE_COLUMNS):
+        other.places[place] = stack.places[place]
+    for place in range(depths * SIZE_COLUMNS):
+        other.sizes[place] = stack.sizes[place]
+    for place in range(depths * pattern.begins[width]):
+        other_left.bits[place] = left.bits[place]
+    for place in range(depths * width):
+        other_left.written[place], other_left.counts[place] = left.written[place], left.counts[place]
+        other_left.keys[place], other_left.more_keys[place] = left.keys[place], left.more_keys[place]
+    for each in range(1, depths):
+        other.nodes[each * NODE_COLUMNS + SUM] = other.nodes[each * NODE_COLUMNS + CANDIDATES] = np.uint64(0)
+        other.sizes[each * SIZE_COLUMNS + ABOUT_SUM] = 0.0
+        other.places[each * PLACE_COLUMNS + WORD_END] = 0
+    other.nodes[depth * NODE_COLUMNS + REST] = other.nodes[depth * NODE_COLUMNS + PRODUCT] = np.uint64(0)
+    other.sizes[depth * SIZE_COLUMNS + ABOUT_PRODUCT] = 0.0
+
+
+@kernel
+def split(pattern, left, stack, other_left, other, deepest):  # type: ignore[no-untyped-def]
+    """Leaves about half of the candidates at the shallowest depth that has any, down to the deepest, to another worker,
+    whose sum goes on with these and has no others: whole words as far as that goes. Returns that depth, -1 where there
+    is nothing to give. A giver that is not busy has something to go on with."""
+    pattern, left = pointed(pattern, left)
+    for depth in range(1, deepest + 1):
+        is_busy = depth < deepest or stack.nodes[depth * NODE_COLUMNS + REST] != 0
+        count = left_at(pattern, left, stack, depth)
+        wanted = (count + is_busy) >> 1
+        if wanted < 1:
+            continue
+        copy_down_to(pattern, left, stack, other_left, other, depth)
+        node, place = depth * NODE_COLUMNS + CANDIDATES, depth * PLACE_COLUMNS
+        begin = place_of(pattern, left, depth, stack.places[place + VERTEX])
+        cut, only = cut_at(pattern, left, stack, depth, count, wanted, is_busy)
+        if cut >= 0:
+            other.nodes[node] = left.bits[begin + cut]
+            other.places[place + WORD], other.places[place + WORD_END] = cut, stack.places[place + WORD_END]
+            stack.places[place + WORD_END] = cut
+        else:
+            bits = stack.nodes[node] if only == stack.places[place + WORD] else left.bits[begin + only]
+            higher = bits
+            for _ in range(count - wanted):
+                higher &= higher - _ONE
+            stack.nodes[node], other.nodes[node] = bits ^ higher, higher
+            stack.places[place + WORD] = other.places[place + WORD] = only
+            stack.places[place + WORD_END] = other.places[place + WORD_END] = only + 1
+        return depth
+    return np.int64(-1)
+
+
 @kernel
 def sum_adaptively(pattern, left, stack, work, given, roots, sums, about, budget):  # type: ignore[no-untyped-def]
     """One slice, as `total` does it: adds to `sums` uint64[] and `about` float64[], for each row of `given` int32[1,
@@ -198,7 +281,9 @@ def sum_adaptively(pattern, left, stack, work, given, roots, sums, about, budget
     whole = budget
     while budget > 0:
         if budget <= pause:
-            if is_wanted(state):
+            stack.done[LOOKS] += whole - budget
+            whole = budget
+            if ends_early(state):
                 break
             pause = budget - QUANTUM
         if depth < 0:
@@ -230,6 +315,6 @@ def sum_adaptively(pattern, left, stack, work, given, roots, sums, about, budget
             else:
                 found[stack.places[depth * PLACE_COLUMNS + VERTEX]] += 1
                 budget -= 1 + (take(pattern, left, stack, depth, candidate, modulus) >> 2)
-    stack.done[LOOKS] += whole - budget  # not before: other workers look at it meanwhile
+    stack.done[LOOKS] += whole - budget
     state[DEPTH] = depth
     state[STATUS] = status

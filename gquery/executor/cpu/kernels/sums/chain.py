@@ -37,7 +37,7 @@ from gquery.executor.cpu.kernels.workspace import (
     STATUS,
     TAKEN,
     choices_of,
-    is_wanted,
+    ends_early,
     tables_of,
     takes_more,
     times,
@@ -119,7 +119,7 @@ def sweep(plan, work, marked, packed_blocks, given, sums, sizes, budget):  # typ
     pause = budget - QUANTUM
     while budget > 0:
         if budget <= pause:
-            if is_wanted(state):
+            if ends_early(state):
                 break
             pause = budget - QUANTUM
         if depth < top:

@@ -33,7 +33,7 @@ from gquery.executor.cpu.kernels.workspace import (
     STATE_SLOTS,
     STATUS,
     choices_of,
-    is_wanted,
+    ends_early,
     tables_of,
     takes_more,
     times,
@@ -244,7 +244,7 @@ def sum_inside(plan, work, marked, room, given, sums, sizes, budget):  # type: i
     pause = budget - QUANTUM
     while budget > 0:
         if budget <= pause:
-            if is_wanted(state):
+            if ends_early(state):
                 break
             pause = budget - QUANTUM
         if level < 1:

@@ -29,7 +29,7 @@ from gquery.executor.cpu.kernels.workspace import (
     STATE_SLOTS,
     STATUS,
     choices_of,
-    is_wanted,
+    ends_early,
     tables_of,
     takes_more,
     times,
@@ -222,7 +222,7 @@ def sum_push(plan, work, marked, counters, given, sums, sizes, budget):  # type:
     pause = budget - QUANTUM
     while budget > 0:
         if budget <= pause:
-            if is_wanted(state):
+            if ends_early(state):
                 break
             pause = budget - QUANTUM
         if level < 1:

@@ -37,7 +37,7 @@ from gquery.executor.cpu.kernels.workspace import (
     STATE_SLOTS,
     STATUS,
     choices_of,
-    is_wanted,
+    ends_early,
     tables_of,
     takes_more,
     times,
@@ -151,7 +151,7 @@ def total(plan, work, marked, memory, given, sums, sizes, budget):  # type: igno
     pause = budget - QUANTUM
     while budget > 0:
         if budget <= pause:
-            if is_wanted(state):
+            if ends_early(state):
                 break
             pause = budget - QUANTUM
         if level < start:

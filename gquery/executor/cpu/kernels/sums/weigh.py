@@ -22,7 +22,7 @@ from gquery.executor.cpu.kernels.workspace import (
     STATE_SLOTS,
     STATUS,
     choices_of,
-    is_wanted,
+    ends_early,
     tables_of,
     takes_more,
     walk_of,
@@ -45,7 +45,7 @@ def weigh(plan, work, marked, given, sums, sizes, budget):  # type: ignore[no-un
     pause = budget - QUANTUM
     while budget > 0:
         if budget <= pause:
-            if is_wanted(state):
+            if ends_early(state):
                 break
             pause = budget - QUANTUM
         if state[ROW] >= state[ROW_END] and not takes_more(state):
