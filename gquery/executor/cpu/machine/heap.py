@@ -10,6 +10,7 @@ import ctypes
 import mmap
 import os
 import weakref
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 _KEPT = 64 << 20  # bytes of free memory that stay with the process
 _MAPPED = 32 << 20  # bytes from which on a block has pages of its own, given back when it is freed
+_LARGE_PAGES = 4 << 20  # bytes from which on large pages are asked for
 _WASTED = 4  # times as many pages of zeros as are needed, at most
 _FREED = 2  # of these that are kept, each of half as much memory as stays
 
@@ -37,10 +39,28 @@ def scattered_zeros(size: int, dtype: type[Any], written: NDArray[np.integer[Any
     """Zeros that are written at some places alone: the pages of the others are never made, where kept memory would be
     cleared. When nobody has them any more, those places are cleared for the next who asks."""
     itemsize = np.dtype(dtype).itemsize
-    pages = _FREE.take(size * itemsize) or mmap.mmap(-1, max(1, size * itemsize))
+    pages = _FREE.take(size * itemsize) or _fresh(max(1, size * itemsize))
     lent = (ctypes.c_char * len(pages)).from_buffer(pages)
     weakref.finalize(lent, _FREE.give, pages, np.dtype(f"u{itemsize}"), written).atexit = False
     return np.frombuffer(memoryview(lent), dtype, size)
+
+
+def dense_zeros(size: int, dtype: type[Any]) -> NDArray[Any]:
+    """Zeros most of which are written, all over the place: on large pages where the system has some, which are made as
+    they are written. Kept memory would be cleared first, by one thread."""
+    if size * np.dtype(dtype).itemsize < _LARGE_PAGES:
+        return np.zeros(size, dtype)
+    pages = _fresh(size * np.dtype(dtype).itemsize)
+    with suppress(AttributeError, OSError):  # elsewhere than on Linux, and where they are switched off
+        pages.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(pages, dtype, size)
+
+
+def _fresh(size: int) -> mmap.mmap:
+    """Pages of zeros that no other process may have: shared ones are never large, and take twice as long to make."""
+    if os.name == "posix":
+        return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return mmap.mmap(-1, size)
 
 
 class _Free:

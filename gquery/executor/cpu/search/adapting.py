@@ -17,6 +17,7 @@ from gquery.executor.cpu.kernels.sums import adaptive
 from gquery.executor.cpu.kernels.sums.left import Left, Pattern, measure_all, write_rows
 from gquery.executor.cpu.kernels.sums.remembered import LONG_ENTRY, move
 from gquery.executor.cpu.kernels.workspace import DEPTH, EACH, ROW, SPLIT
+from gquery.executor.cpu.machine.heap import dense_zeros
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search.giving import Begun, own_work
 from gquery.executor.cpu.search.packed import PackedPlan
@@ -184,7 +185,7 @@ class Sums:
         except MemoryLimitError:
             self._most = 0
             return
-        entries = np.zeros(slots * LONG_ENTRY, np.int64)
+        entries = dense_zeros(slots * LONG_ENTRY, np.int64)
         move(self.entries, entries)
         self.entries, self._remembered = entries, self._trial.remembered
 

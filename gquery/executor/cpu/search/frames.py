@@ -37,6 +37,7 @@ from gquery.executor.cpu.kernels.workspace import (
     found_in,
     new_work,
 )
+from gquery.executor.cpu.machine.heap import dense_zeros
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search import adapting
 from gquery.executor.cpu.search.giving import half_of_block, half_of_tree, moved, put
@@ -71,7 +72,9 @@ class Memory:
 
     def __init__(self, plan: PackedPlan, caller: Memory | None = None) -> None:
         """caller: that of the thread which has started the worker, None for its own."""
-        self.entries: NDArray[np.int64] = caller.entries if caller else np.zeros((max(1, plan.slots), ENTRY), np.int64)
+        self.entries: NDArray[np.int64] = (
+            caller.entries if caller else dense_zeros(max(1, plan.slots) * ENTRY, np.int64)
+        )
         self._marks = np.zeros(max(1, plan.marks), np.uint64)
         self.marks = address(self._marks)
         self.marked = np.full((max(1, plan.marked), 3), -1, np.int64)

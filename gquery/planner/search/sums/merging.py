@@ -51,7 +51,7 @@ def merge(problem: Problem, constraints: Constraints, groups: Groups, twin: int 
     origins: list[int | None] = []
     moved: dict[int, int] = {}
     part_of = {edge: number for number, part in enumerate(graph.parts) for edge in part.edges}
-    home: list[int | None] = []  # the part of each edge
+    between: dict[tuple[int | None, frozenset[int]], list[QueryEdge]] = {}  # by part and ends
     for edge in graph.edges:
         if edge.index == twin:
             continue
@@ -61,10 +61,10 @@ def merge(problem: Problem, constraints: Constraints, groups: Groups, twin: int 
             turned = _to_itself(turned, len(vertices))
             vertices.append(replace(vertices[ends[0]], index=len(vertices)))
             stands_for.append(stands_for[ends[0]])
-        alike = (other for other in edges if home[other.index] == part_of.get(edge.index))
-        if edge.index not in chosen and any(_same_edge(turned, other) for other in alike):
+        others = between.setdefault((part_of.get(edge.index), frozenset(ends)), [])
+        if edge.index not in chosen and any(_same_edge(turned, other) for other in others):
             continue
-        home.append(part_of.get(edge.index))
+        others.append(turned)
         moved[edge.index] = turned.index
         edges.append(turned)
         origins.append(problem.edges[edge.index])
