@@ -18,6 +18,8 @@ from gquery.storage.adjacency import Adjacency
 
 MAX_SWEEPS = 6
 _PAYS = 0.02  # a sweep that removes a smaller share of the candidates is the last
+# Entries of rows that are worth a second thread, about a millisecond, and those of a slice then.
+_SHARED, _SHARE = 200_000.0, 50_000.0
 
 
 def refine(candidates: CandidateSets) -> None:
@@ -110,8 +112,8 @@ def candidate_edges(candidates: CandidateSets, wanted: Sequence[Wanted]) -> list
 def _built(candidates: CandidateSets, wanted: Sequence[Wanted]) -> list[Adjacency]:
     if not wanted:
         return []
-    jobs = _jobs(candidates, wanted)
-    counts = _counts(candidates, jobs)
+    jobs, looks = _jobs(candidates, wanted), _looks(candidates, wanted)
+    counts = _counts(candidates, jobs, looks)
     lengths = jobs[:, filters.SIZE] + 1
     np.cumsum(counts, out=counts)
     ends = counts[np.cumsum(lengths) - 1]
@@ -127,6 +129,7 @@ def _built(candidates: CandidateSets, wanted: Sequence[Wanted]) -> list[Adjacenc
     _in_batches(
         candidates,
         jobs,
+        looks,
         lambda batch, begin, end: filters.fill_edges(batch, begin, end, counts, new_neighbours, new_edges),
     )
     parts = zip(
@@ -154,7 +157,8 @@ def _count_edges(candidates: CandidateSets) -> None:
         Wanted(candidates.rows(edge.index, edge.source), sets[edge.source], sets[edge.target], False) for edge in edges
     ]
     jobs = _jobs(candidates, wanted)
-    totals = np.add.reduceat(_counts(candidates, jobs), jobs[:, filters.OFFSETS_BEGIN])
+    counts = _counts(candidates, jobs, _looks(candidates, wanted))
+    totals = np.add.reduceat(counts, jobs[:, filters.OFFSETS_BEGIN])
     candidates.edge_counts.update(zip((edge.index for edge in edges), totals.tolist(), strict=True))
 
 
@@ -182,20 +186,35 @@ def _jobs(candidates: CandidateSets, wanted: Sequence[Wanted]) -> NDArray[np.int
     return np.array(jobs, np.int64)
 
 
-def _counts(candidates: CandidateSets, jobs: NDArray[np.int64]) -> NDArray[np.int64]:
+def _looks(candidates: CandidateSets, wanted: Sequence[Wanted]) -> list[float]:
+    """About how many entries the rows have."""
+    return [_mean_length(candidates.adjacency(each.rows)) * len(each.source.vertices) for each in wanted]
+
+
+def _mean_length(adjacency: Adjacency) -> float:
+    return adjacency.entries / max(1, adjacency.rows)
+
+
+def _counts(candidates: CandidateSets, jobs: NDArray[np.int64], looks: list[float]) -> NDArray[np.int64]:
     """For every job a zero and the number of candidate edges of each of its vertices."""
     counts = np.zeros(int((jobs[:, filters.SIZE] + 1).sum()), np.int64)
-    _in_batches(candidates, jobs, lambda batch, begin, end: filters.count_edges(batch, begin, end, counts))
+    _in_batches(candidates, jobs, looks, lambda batch, begin, end: filters.count_edges(batch, begin, end, counts))
     return counts
 
 
 def _in_batches(
-    candidates: CandidateSets, jobs: NDArray[np.int64], work: Callable[[NDArray[np.int64], int, int], object]
+    candidates: CandidateSets,
+    jobs: NDArray[np.int64],
+    looks: list[float],
+    work: Callable[[NDArray[np.int64], int, int], object],
 ) -> None:
-    """Runs `work(jobs, begin, end)` for several jobs at once when they are small, over slices of those that are not."""
+    """Runs `work(jobs, begin, end)` for several jobs at once when they are small, over slices of those that are not, or
+    whose rows have many entries."""
     sizes = jobs[:, filters.SIZE].tolist()
     for batch in _batches(sizes):
-        candidates.sliced(max(sizes[batch]), partial(work, jobs[batch]), SLICE)
+        longest, total = max(sizes[batch]), sum(looks[batch])
+        share = 1.0 if total < _SHARED else _SHARE / total
+        candidates.sliced(longest, partial(work, jobs[batch]), min(SLICE, max(1, int(longest * share))))
 
 
 def _batches(sizes: Sequence[int]) -> Iterator[slice]:

@@ -49,7 +49,7 @@ DONE, MORE, FULL, HEAVY = 0, 1, 2, 3  # values of STATUS: input used up; slice o
 NEXT_ROW, POOL_ROWS, PARTS, WANTED, CLAIMS, SIGNAL_SLOTS = 0, 8, 9, 16, 24, 32
 STOPPED = 1 << 32  # in WANTED: all have to stop
 _LARGEST_SHARE = 256  # rows: nobody should be left with much when the pool is used up
-QUANTUM = 1 << 16  # looks at neighbours between two looks at the signals: about a millisecond
+QUANTUM = 1 << 14  # looks at neighbours between two looks at the signals: about a quarter of a millisecond
 
 # Behind the state, one slot a level each: matches found, pivots, last positions, what is matched (two int32 a slot),
 # and for a tree of sums the sums and the products, modulo and about. Then one slot a row of `backward` each.

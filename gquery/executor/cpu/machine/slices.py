@@ -35,7 +35,7 @@ def run_slices(
 
     others: list[Helper] = []
     if count > (_FEWEST - 1) * size:
-        others = [Helper(take) for _ in range(1, threads)]
+        others = [Helper(take) for _ in range(1, min(threads, -(-count // size)))]
     try:
         for helper in others:
             helper.start()

@@ -47,7 +47,7 @@ from gquery.records import record
 
 SLICE = 1 << 16  # looks at neighbours in a short slice: about a millisecond
 _LONGEST = 16  # times as many in later ones, if they take not too long
-_PATIENT, _PATIENT_LISTING = 1, 8  # quanta before work is given away; in a list it costs a batch of its own
+_PATIENT, _PATIENT_LISTING = 2, 32  # quanta before work is given away; in a list it costs a batch of its own
 _SHORT, _LONG = 0.006, 0.02  # seconds that a slice may take at least, and at most
 _BESIDE = (
     8  # times as long, where only a count is wanted, and not in the caller's thread: all end early if they have to
