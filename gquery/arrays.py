@@ -57,6 +57,13 @@ def to_numpy(numbers: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
     return np.frombuffer(buffer, dtype, len(numbers), numbers.offset * dtype.itemsize)
 
 
+def raised(numbers: NDArray[Any], by: int) -> pa.Array:
+    """Numbers and another one as int64, in Arrow's memory: its pages are large, those of NumPy are made one by one."""
+    buffer = pa.allocate_buffer(8 * len(numbers))
+    np.add(numbers, by, out=np.frombuffer(buffer, np.int64), dtype=np.int64)
+    return pa.Array.from_buffers(pa.int64(), len(numbers), [None, buffer])
+
+
 def filled(numbers: pa.Array, number: int) -> NDArray[Any]:
     """Numbers, with another one where a null is."""
     found = to_numpy(numbers)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import gquery
-from gquery.arrays import filled, to_arrow, to_numpy, to_scalar, truths
+from gquery.arrays import filled, raised, to_arrow, to_numpy, to_scalar, truths
 
 QUERIES = (
     "MATCH (a)-[:K]->(b)-[:K]->(c) RETURN count(*)",
@@ -113,3 +113,10 @@ def test_scalars_that_do_not_fit() -> None:
         to_scalar(2**63, pa.int64())
     with pytest.raises((pa.ArrowInvalid, OverflowError)):
         to_scalar(300, pa.int8())
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_numbers_and_another_one(dtype: type[np.signedinteger[Any]]) -> None:
+    for numbers in ([], [0], [-3, 2**31 - 1, 5]):
+        found = raised(np.array(numbers, dtype), 2**40)
+        assert found.equals(pa.array([number + 2**40 for number in numbers], pa.int64()))

@@ -11,7 +11,7 @@ import pytest
 
 import gquery
 from gquery.executor.cpu.kernels.sums import branch as fold
-from gquery.executor.cpu.machine.heap import scattered_zeros
+from gquery.executor.cpu.machine.heap import dense_zeros, scattered_zeros
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search.packed import EXISTS, NONE, OPTIONAL, PLAIN
 
@@ -68,6 +68,19 @@ def test_zeros_are_zeros_again_for_the_next_who_asks() -> None:
                 assert np.flatnonzero(part).tolist() == [place for place in places.tolist() if place < len(part)]
                 del part
         del zeros
+
+
+@pytest.mark.parametrize("size", [0, 1, 1_000, 524_289, 3_000_000])
+def test_zeros_on_large_pages(size: int) -> None:
+    """They may be written, are nobody else's, and stay for as long as a part of them is looked at."""
+    for _ in range(2):
+        zeros = dense_zeros(size, np.int64)
+        assert len(zeros) == size
+        assert not zeros.any()
+        zeros[:] = 7
+        part = zeros[size // 2 :]
+        del zeros
+        assert (part == 7).all()
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import gquery
 from gquery.executor.cpu.engine import CpuBackend, CpuCandidates
+from gquery.executor.cpu.search import sampling
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.matcher import Matcher
 from gquery.executor.progress import Control
@@ -98,9 +99,11 @@ ONE = (
 APART = (WalkLevel(0, -1, -1, (), ()), WalkLevel(7, 0, -1, (0,), ()), WalkLevel(6, 1, -1, (), ()))
 
 
+@pytest.mark.parametrize("largest", [0, 80, 1 << 18], ids=["lists", "some bitsets", "bitsets"])
 @pytest.mark.parametrize("levels", [TREE, ONE, APART], ids=["tree", "one", "apart"])
-def test_wide_walks_count(levels: tuple[WalkLevel, ...]) -> None:
+def test_wide_walks_count(levels: tuple[WalkLevel, ...], largest: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the sample holds all partial matches the numbers are those of a search."""
+    monkeypatch.setattr(sampling, "_LARGEST", largest)
     matcher, _ = refined(skewed(24, 110, 1), PATTERN)
     sets = [matcher.candidates.vertices((vertex,)).tolist() for vertex in range(8)]
     assert max(map(len, sets)) <= 32, "rows of more are not gone through"
@@ -110,7 +113,9 @@ def test_wide_walks_count(levels: tuple[WalkLevel, ...]) -> None:
     assert [walked.rows[level] for level in own] == expected
 
 
-def test_narrow_walks_are_about_right_and_always_the_same() -> None:
+@pytest.mark.parametrize("largest", [0, 1 << 18], ids=["lists", "bitsets"])
+def test_narrow_walks_are_about_right_and_always_the_same(largest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "_LARGEST", largest)
     matcher, _ = refined(skewed(400, 4_000, 2), PATTERN)
     sampler = matcher.candidates.sampler
     wide, narrow = sampler.walk(TREE, WIDE), sampler.walk(TREE, 256)
@@ -118,6 +123,23 @@ def test_narrow_walks_are_about_right_and_always_the_same() -> None:
     assert max(wide.rows) > 1e5
     for true, found in zip(wide.rows, narrow.rows, strict=True):
         assert 1 / 3 < found / true < 3
+
+
+def test_what_very_few_of_a_long_row_lead_to_is_seen() -> None:
+    """Each A and each C have one of their 90 B in common: rows as bitsets are looked through as a whole."""
+    many, b = 90, np.arange(90 * 90)
+    a, c = b // many, b % many
+    graph = gquery.from_arrow(
+        {"A": {"id": np.arange(many)}, "B": {"id": b}, "C": {"id": np.arange(many)}},
+        {
+            ("A", "X", "B"): {"source": a, "target": b},
+            ("C", "X", "B"): {"source": c, "target": b},
+            ("A", "Y", "C"): {"source": a, "target": c},
+        },
+    )
+    matcher, _ = refined(graph, "MATCH (a:A)-[:X]->(b:B)<-[:X]-(c:C)<-[:Y]-(a) RETURN count(*)")
+    levels = [WalkLevel(0, -1, -1, (), ()), WalkLevel(2, 0, -1, (), ()), WalkLevel(1, 1, -1, (), ())]
+    assert matcher.candidates.sampler.walk(levels, WIDE).rows[-1] == len(b)
 
 
 def test_samples_do_not_resonate() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from gquery.arrays import of_values, pc, to_arrow, to_numpy, truths
+from gquery.arrays import of_values, pc, raised, to_arrow, to_numpy, truths
 from gquery.executor.relational.unions import DURATION_PARTS, cast, union_of, union_type, with_fields, with_items
 from gquery.lasting.properties import cached_property
 from gquery.planner.ir.expr import Attribute, Column, Kind, Type
@@ -74,7 +74,7 @@ class Gathering:
         def of_table(table: int, rows: pa.Array) -> pa.Array:
             first = _first_id(tables[table], column, len(rows))
             if first is not None:
-                return shown(to_arrow(np.add(to_numpy(rows), first, dtype=np.int64)), column.type)
+                return shown(raised(to_numpy(rows), first), column.type)
             values = stored_column(tables[table], column)
             return pa.nulls(len(rows), wanted) if values is None else shown(_taken(values, rows), column.type)
 

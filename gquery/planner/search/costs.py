@@ -104,6 +104,7 @@ class CostModel:
     worth_excluding: float  # times as much must one of few vertices cost to be counted as a sum of others
     worth_walking: float  # and one that costs less by estimates is believed to
     dear: float  # where walks say that it costs less, no better one is looked for
+    worth_confirming: float  # and one that walks have said costs more is walked again in a larger sample
     worth_trying: float  # where walks say that it costs less, no orders of partial matches are tried
     tried: float  # share of what a dear order costs for which orders of partial matches are tried, 0 for none
     tried_on: float  # the same beyond `tried_long` looks, since dear orders may be improved
@@ -198,6 +199,7 @@ CPU = CostModel(
     worth_excluding=1.0,
     worth_walking=5_000.0,
     dear=8_000_000.0,
+    worth_confirming=4_000_000.0,
     worth_trying=8_000_000.0,
     tried=0.05,
     tried_on=1e-4,

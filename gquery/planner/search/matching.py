@@ -180,7 +180,9 @@ class _CountPlanner:
     def _closer(self, problem: Problem, solution: Solution) -> tuple[Solution, ...]:
         """A problem that was made from a solved one, looked at more closely if it is dear."""
         glanced = self.solver.glanced(problem, solution)
-        return (glanced,) if self.walking and glanced.tree.cost < self.costs.dear else self.cheapest(problem)
+        if self.walking and glanced.tree.cost < self.costs.dear:
+            return (self.solver.confirmed(problem, glanced),)
+        return self.cheapest(problem)
 
     def _kept_back(self, solution: Solution) -> int:
         """How many of the problems that may still be weighed are not for this solution, which would not be worth that.

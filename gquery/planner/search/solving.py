@@ -89,6 +89,12 @@ class Solver:
         found: Solution = self.memo.solutions.get(known, lambda: self._orders(problem).like(solution))
         return found if found.problem is problem else replace(found, problem=problem)
 
+    def confirmed(self, problem: Problem, solution: Solution) -> Solution:
+        """The solution with what a large sample says of it: of many small ones the cheapest is likely to be lucky."""
+        if solution.tree.cost < self.context.costs.worth_confirming:
+            return solution
+        return self._orders(problem).walked(solution, self.context.costs.effort.confirmed)
+
     def improved(self, problem: Problem) -> Solution:
         """A solution that took some of the time to find that it takes to run: the best one, with its order changed
         here and there as long as that pays."""

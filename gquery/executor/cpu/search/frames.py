@@ -156,7 +156,8 @@ class Frame(ABC):
         self.stop = stage.stop
         self.given = task.given
         self.memory = memory
-        self._may_rest = False  # nobody waits for work
+        self._may_rest = False  # nobody waits for work, or there is some to give
+        self._has_given = True  # where it was last asked for work
         if task.begun is not None:
             self.work = moved(self.plan, task.begun, memory.marks, signals)
             return
@@ -169,7 +170,7 @@ class Frame(ABC):
     def run(self, is_wanted: bool) -> int:
         """One slice; returns the status. A slice is as long as the clock allows. is_wanted: somebody waits for work."""
         began = time.thread_time()
-        self._may_rest = not is_wanted
+        self._may_rest = self._has_given or not is_wanted
         self._run(self.memory.looks)
         took = time.thread_time() - began
         times = _BESIDE if self.search.counting and not self.memory.is_caller else 1
@@ -211,6 +212,11 @@ class Frame(ABC):
 
     def give(self) -> Task | None:
         """Gives away half of the rows that are left, else half of what is left of those in progress."""
+        task = self._part()
+        self._has_given = task is not None
+        return task
+
+    def _part(self) -> Task | None:
         end, busy = int(self.work[ROW_END]), bool(self.work[DEPTH] >= 0)
         untouched = end - self._untouched
         given = (untouched + busy) // 2
@@ -292,7 +298,8 @@ class SummingFrame(Frame):
             total(tables, work, marked, address(memory.entries), given, sums, sizes, looks)
 
     def _run_adaptively(self, room: adapting.Room, adapts: adapting.Adapting, looks: int) -> None:
-        """Goes on in orders of partial matches, or stands still for a moment where nobody waits for work."""
+        """Goes on in orders of partial matches, or stands still for a moment; if somebody waits for work, as long as
+        there is some to give."""
         if not room.goes_on() and self._may_rest:
             self.work[STATUS] = MORE
             time.sleep(_PAUSE)
