@@ -201,6 +201,28 @@ def test_what_is_doubted_goes_on_while_another_way_takes_more(threads: int, monk
     assert "smallest set" in again.profile(text)
 
 
+@pytest.mark.parametrize("threads", [2, 3, 5])
+def test_who_stands_still_gives_what_it_has(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the other way takes to plan: all others get its work, and it ends with what nobody can take."""
+    graph = coloured(3).with_settings(threads=threads)
+    random = Random(threads)
+    texts = [pattern(random) for _ in range(6)]
+    known = [graph.query(text, timeout=60).scalar() for text in texts]
+    still: list[NDArray[np.int64]] = []
+
+    def all_but_one_go_on(_: adapting.Trial, done: NDArray[np.int64]) -> bool:
+        if not still:
+            still.append(done)
+        return done is not still[0]
+
+    _patch(monkeypatch, [*ALWAYS, (frames, "SLICE", 300), (adapting.Trial, "goes_on", all_but_one_go_on)])
+    again = gquery.Graph(graph.snapshot, settings=graph.settings)
+    for text, count in zip(texts, known, strict=True):
+        still.clear()
+        assert again.query(text, timeout=60).scalar() == count
+    assert still
+
+
 def test_a_sum_beyond_64_bits_is_doubted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What has been made is made again by primes, whatever the other way would take."""
     graph, text = coloured(3).with_settings(threads=2), pattern(Random(7))
