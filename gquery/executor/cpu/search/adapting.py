@@ -35,7 +35,6 @@ _SLOTS, _MOST_SLOTS = 1 << 12, 1 << 22  # sums that are remembered, at first and
 _BELIEVED, _LITTLE = 0.2, 1 << 20  # share of the looks, and looks, from which on what is done says what is left
 _BEHIND = 2.0  # times as many looks as there are for it: a sum that will take more is doubted
 _PLANNED = 1 << 22  # looks in the time that it takes to plan another way
-_FEW = 4  # workers; more have done as many times as much by then
 _DEARER = 2.0  # times as many looks as the other way takes: a sum that has more left is given up
 _ENTRY = 8 * LONG_ENTRY  # bytes of each
 _APART = 16  # numbers, so many that no two workers write to one cache line, or to two that are fetched together
@@ -114,7 +113,7 @@ class Trial:
         if not self._is_doubted:
             return True
         if self._other is None:
-            if self._left < _PLANNED * max(1.0, len(self._done) / _FEW):
+            if self._left < _PLANNED:
                 return True
             self._still = done if self._still is None else self._still
             self._other = self._instead()
