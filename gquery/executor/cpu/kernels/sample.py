@@ -26,7 +26,7 @@ LEVEL, OFFSETS, NEIGHBOURS, BITS = 0, 1, 2, 3
 ROW_COLUMNS = 4
 
 LOOKED = 32  # entries of a row that are looked at, or extensions that are told apart; of more every so manieth
-MOST_WORDS = 128  # of a row as a bitset: looking at some entries is cheaper then
+MOST_WORDS = 128  # of a row as a bitset; where it takes more, looking at some entries is cheaper
 SEED = 0x9E3779B97F4A7C15
 _ONE = np.uint64(1)
 
