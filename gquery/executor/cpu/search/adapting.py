@@ -97,8 +97,8 @@ class Trial:
         self._looks, self._is_doubted = 0.0, False
 
     def slice(self, looks: int, least: int) -> int:
-        """So many looks of the next slice, or fewer: many workers soon take more together than a trial may, and what
-        each has done is known when its slice ends."""
+        """So many looks of the next slice, or fewer: many workers soon take more together than a trial may, and whether
+        they go on they ask between two slices."""
         if not self._looks or self._is_doubted:
             return looks
         return min(looks, max(least, int(_BELIEVED * self._looks) // len(self._done)))

@@ -49,9 +49,7 @@ SLICE = 1 << 16  # looks at neighbours in a short slice: about a millisecond
 _LONGEST = 16  # times as many in later ones, if they take not too long
 _PATIENT, _PATIENT_LISTING = 2, 32  # quanta before work is given away; in a list it costs a batch of its own
 _SHORT, _LONG = 0.006, 0.02  # seconds that a slice may take at least, and at most
-_BESIDE = (
-    8  # times as long, where only a count is wanted, and not in the caller's thread: all end early if they have to
-)
+_BESIDE = 8  # times as long of a count, beside the caller's thread: what has to stop does so sooner
 _PAUSE = 0.002  # seconds that a worker stands still before it looks again whether it may go on
 _OWN_REFERENCES = 3  # to an output that nobody else reads: the memory's, a variable's and `getrefcount`'s
 
