@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from functools import cache
@@ -118,6 +119,16 @@ def test_large_neighbourhoods(size: str, room: str, gone_inside: list[int], monk
     graph, counts = graph_with_counts(size)
     for name, count in counts.items():
         assert graph.query(text_of(name), device="gpu").scalar() == count, name
+    assert gone_inside
+
+
+@pytest.mark.parametrize("vertices", [225, 226])
+def test_the_largest_neighbourhood_that_a_lane_tallies(vertices: int, gone_inside: list[int]) -> None:
+    """Its numbers of members are just few enough for the planes that they are kept in; the next is a warp's."""
+    ends = np.array(list(combinations(range(vertices), 2)))
+    table = pa.table({"source": ends[:, 0], "target": ends[:, 1]})
+    graph = gquery.from_arrow({"V": pa.table({"id": np.arange(vertices)})}, {("V", "E", "V"): table})
+    assert graph.query(text_of("wheels"), device="gpu").scalar() == math.perm(vertices, 5)
     assert gone_inside
 
 

@@ -233,6 +233,7 @@ def for_card(costs: CostModel) -> CostModel:
         worth_improving=costs.worth_improving * CARD.patience,
         worth_excluding=CARD.excluding,
         filters_begin=CARD.filters,
+        weigh=costs.weigh * CARD.patience,
         tried=0.0,
     )
 
@@ -244,7 +245,8 @@ def for_threads(costs: CostModel, threads: int) -> CostModel:
     """What a plan goes by that is made for so many threads of the CPU. One of them plans, and all count: so much
     sooner is done what walks could save."""
     more = max(1.0, threads / _USUAL)
-    return replace(costs, dear=costs.dear * more, walk=costs.walk * more, change=costs.change * more)
+    parts = {name: getattr(costs, name) * more for name in ("dear", "weigh", "walk", "change")}
+    return replace(costs, **parts)
 
 
 def on_card(cost: float, threads: int, missing: int, started: bool) -> tuple[bool, str]:

@@ -21,7 +21,7 @@ _PIECES = 4  # of a word, where little is below its members
 _STOP = 2048  # bytes of a `Stop` of kernels/tasks.cuh, at most
 _ALONE = 8  # words of a root
 _ALONE_PAIRS = 8  # the same where a lane takes a candidate of the second level
-_ALONE_TALLIED = 4  # the same where a lane tallies: numbers of members have to fit FEW_PLANES of kernels/tally.cuh
+_ALONE_TALLIED = 7  # the same where a lane tallies: numbers of members have to fit FEW_PLANES of kernels/tally.cuh
 _NOT_TALLIED, _ANY_TALLY, _IN_PAIRS = range(3)  # as in kernels/possible.cuh
 
 
