@@ -243,10 +243,11 @@ _USUAL = 4.0  # threads up to which constants of planning hold
 
 def for_threads(costs: CostModel, threads: int) -> CostModel:
     """What a plan goes by that is made for so many threads of the CPU. One of them plans, and all count: so much
-    sooner is done what walks could save."""
+    sooner is done what walks could save. Weighing problems takes several times what it is taken for, which few threads
+    do not notice."""
     more = max(1.0, threads / _USUAL)
-    parts = {name: getattr(costs, name) * more for name in ("dear", "weigh", "walk", "change")}
-    return replace(costs, **parts)
+    walks = {name: getattr(costs, name) * more for name in ("dear", "walk", "change")}
+    return replace(costs, weigh=costs.weigh * more**2, **walks)
 
 
 def on_card(cost: float, threads: int, missing: int, started: bool) -> tuple[bool, str]:
