@@ -20,7 +20,7 @@ from gquery.planner.search.grouping import group_sizes, regions_of
 from gquery.planner.search.orders import Solution
 from gquery.planner.search.solving import Solver
 from gquery.planner.search.sums.factorise import Level, Tree
-from gquery.planner.search.sums.inclusion import exclusions, less_tests, told_by_ends, twins, without
+from gquery.planner.search.sums.inclusion import exclusions, less_tests, told_apart, told_by_ends, twins, without
 from gquery.planner.search.sums.strategy import strategy_of
 from gquery.records import replace
 from gquery.storage.schema import TURNED
@@ -212,7 +212,7 @@ class _CountPlanner:
         yield from self._untied(problem)
         if apart := told_by_ends(problem, self._left - kept_back, self.invariants):
             yield apart
-        ways = exclusions(problem, self.invariants)
+        ways = exclusions(problem, self.solver.unlike(told_apart(problem), problem), self.invariants)
         while self._left > kept_back and (way := next(ways, None)) is not None:
             yield way
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from gquery.lasting.properties import cached_property
 from gquery.planner.ir.hashed import Hashed
 from gquery.planner.ir.match_plan import Cardinalities, Space
-from gquery.planner.ir.problem import Problem
+from gquery.planner.ir.problem import Pair, Problem
 from gquery.planner.memo.shape import about
 from gquery.planner.search.alike.asked import Asked
+from gquery.planner.search.alike.orbits import unlike
 from gquery.planner.search.cardinality import derived
 from gquery.planner.search.context import Context
 from gquery.planner.search.orders import Orders, Solution, Structure
@@ -115,6 +118,10 @@ class Solver:
         """The tree of a good matching order, found in a fraction of the time."""
         orders = self._orders(problem)
         return orders.led(self.lead).tree if self.lead else orders.few()[0][0]
+
+    def unlike(self, pairs: Iterable[Pair], problem: Problem) -> Iterator[Pair]:
+        """Of pairs of a problem's vertices one for all that are alike: what is made without their tests is, too."""
+        yield from unlike(pairs, self._structure(problem).symmetry(self.context.check), self.context.check)
 
     def _orders(self, problem: Problem) -> Orders:
         cardinalities = self.cardinalities

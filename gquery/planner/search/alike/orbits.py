@@ -1,10 +1,10 @@
-"""Which edges of a query graph are alike: an automorphism takes one to the other."""
+"""Which edges and pairs of vertices of a query graph are alike: an automorphism takes one to the other."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from gquery.planner.ir.problem import Problem
+from gquery.planner.ir.problem import Pair, Problem
 from gquery.planner.search.alike.symmetry import Symmetry
 from gquery.stopping import Check
 
@@ -22,7 +22,7 @@ def edge_orbits(problem: Problem, check: Check) -> list[dict[int, Turn]]:
     symmetry = Symmetry(problem, check)
     if len(places) < len(graph.edges) or symmetry.is_trivial:
         return [{edge.index: alone} for edge in graph.edges]
-    generators = [tuple(each.get(vertex, vertex) for vertex in alone) for each in symmetry.generators(check)]
+    generators = _turns(symmetry, check)
     found: list[dict[int, Turn]] = []
     for edge in graph.edges:
         if not any(edge.index in orbit for orbit in found):
@@ -30,6 +30,23 @@ def edge_orbits(problem: Problem, check: Check) -> list[dict[int, Turn]]:
             images = _images(ends, alone, generators)
             found.append({places[image]: _inverse(turn) for image, turn in images.items()})
     return found
+
+
+def unlike(pairs: Iterable[Pair], symmetry: Symmetry, check: Check) -> Iterator[Pair]:
+    """The first of each pairs that are alike."""
+    generators = None if symmetry.is_trivial else _turns(symmetry, check)
+    seen: set[frozenset[int]] = set()
+    for pair in pairs:
+        if frozenset(pair) in seen:
+            continue
+        yield pair
+        if generators:
+            seen.update(_images(frozenset(pair), tuple(range(symmetry.size)), generators))
+
+
+def _turns(symmetry: Symmetry, check: Check) -> list[Turn]:
+    """Automorphisms that make all others."""
+    return [tuple(each.get(vertex, vertex) for vertex in range(symmetry.size)) for each in symmetry.generators(check)]
 
 
 def _images(ends: frozenset[int], alone: Turn, generators: Sequence[Turn]) -> dict[frozenset[int], Turn]:

@@ -21,21 +21,30 @@ from gquery.records import replace
 from gquery.storage.invariants import Invariants
 
 
-def exclusions(problem: Problem, invariants: Invariants) -> Iterator[tuple[Problem, ...]]:
-    """For every two vertices whose tests can be left out, and every other such test: the problem without, and those
-    whose matches would have been refused. All tests of two vertices go together: one that stays ties them all the
+def told_apart(problem: Problem) -> list[Pair]:
+    """Every two vertices that are tested against each other, where these tests can be left out."""
+    own = _of_parts(problem)
+    absent = {(min(one, other), max(one, other)) for one, other, *_ in problem.constraints.absent}
+    return [pair for pair in sorted(absent | problem.different) if not own & set(pair)]
+
+
+def exclusions(problem: Problem, pairs: Iterable[Pair], invariants: Invariants) -> Iterator[tuple[Problem, ...]]:
+    """For each of some pairs that are `told_apart`, and every other test that can be left out: the problem without, and
+    those whose matches would have been refused. All tests of two vertices go together: one that stays ties them all the
     same."""
-    constraints = problem.constraints
-    own = {vertex for part in problem.graph.parts for vertex in part.vertices}  # their tests are not linear
-    absent = {(min(one, other), max(one, other)) for one, other, *_ in constraints.absent}
-    for pair in sorted(absent | problem.different):
-        if not own & set(pair):
-            yield from _untied(problem, pair, invariants)
+    for pair in pairs:
+        yield from _untied(problem, pair, invariants)
+    yield from _equal_edges(problem, invariants)
+
+
+def _equal_edges(problem: Problem, invariants: Invariants) -> Iterator[tuple[Problem, ...]]:
+    """The same for each test that two query edges are not one data edge."""
+    constraints, own = problem.constraints, _of_parts(problem)
     for quad in constraints.different_pairs:
         groups = groups_of(problem, quad[:2], quad[2:])
         if groups is not None and not own & set(quad):
-            pairs = tuple(other for other in constraints.different_pairs if other != quad)
-            left = replace(constraints, different_pairs=pairs)
+            others = tuple(other for other in constraints.different_pairs if other != quad)
+            left = replace(constraints, different_pairs=others)
             yield _less(replace(problem, constraints=left), [merge(problem, left, groups)])
     for one, other in _collisions(problem):
         yield from _unlike(problem, one, other, invariants)
@@ -49,8 +58,7 @@ def told_by_ends(problem: Problem, most: int, invariants: Invariants) -> tuple[P
     found: dict[object, Problem] = {}
     while pending:
         term = pending.pop()
-        ways = (way for one, other in _collisions(term) for way in _unlike(term, one, other, invariants))
-        if way := next(ways, None):
+        if way := next(_equal_edges(term, invariants), None):
             pending += reversed(way)  # what is left of the query itself comes first
         else:
             same = found.get(term.key)
@@ -61,11 +69,15 @@ def told_by_ends(problem: Problem, most: int, invariants: Invariants) -> tuple[P
     return () if problem.key in found else tuple(term for term in found.values() if term.coefficient)
 
 
+def _of_parts(problem: Problem) -> set[int]:
+    """The vertices of parts, whose tests are not linear."""
+    return {vertex for part in problem.graph.parts for vertex in part.vertices}
+
+
 def _collisions(problem: Problem) -> Iterator[Pair]:
     """The query edges that must not be one data edge, where that test may be left out."""
-    parts = problem.graph.parts
-    own = {vertex for part in parts for vertex in part.vertices}  # their tests are not linear
-    of_parts = {edge for part in parts for edge in part.edges}
+    own = _of_parts(problem)
+    of_parts = {edge for part in problem.graph.parts for edge in part.edges}
     in_parts = {choice.vertices for choice in problem.constraints.choices if choice.edge in of_parts}
     for choice in problem.constraints.choices:
         if not (choice.listed or own & set(choice.vertices) or choice.vertices in in_parts):
