@@ -30,6 +30,7 @@ class CpuSampler:
             if edge.source != edge.target:
                 self._ends[edge.source].append((edge.target, edge.index))
                 self._ends[edge.target].append((edge.source, edge.index))
+        self._sets = [(len(each.vertices), address(each.vertices)) for each in candidates.sets]
         # By edge and its far end: offsets, neighbours, and rows as bitsets or 0.
         self._lists: dict[tuple[int, int], tuple[int, int, int]] = {}
         self._bits: list[NDArray[np.uint64]] = []  # what addresses point into
@@ -55,30 +56,28 @@ class CpuSampler:
         return Walked(outcome[0].tolist(), outcome[1].tolist())
 
     def _tables(self, levels: Sequence[WalkLevel]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        table: list[tuple[int, ...]] = []
-        joined: list[tuple[int, tuple[int, int]]] = []  # by row its level, and the edge with the vertex there
-        others: list[int] = []
+        known = self._lists
+        joined: list[list[tuple[int, tuple[int, int]]]] = []  # by level, the levels that it has edges to, and those
         above: list[dict[int, int]] = []  # at each level, the levels of the vertices on the way down to it
-        parents = {level.parent for level in levels}
         for number, level in enumerate(levels):
             path = above[level.parent] if level.parent >= 0 else {}
-            begin = len(joined)
-            joined += [(path[other], (edge, other)) for other, edge in self._ends[level.vertex] if other in path]
-            places = [len(others), len(others) + len(level.different)]
-            others += (*level.different, *level.smaller)
-            vertices = self.candidates.sets[level.vertex].vertices
-            kind = (level.parent, level.same, len(vertices), address(vertices), int(number not in parents))
-            table.append((*kind, begin, len(joined), *places, places[1], len(others), 0))
+            joined.append([(path[other], (edge, other)) for other, edge in self._ends[level.vertex] if other in path])
             above.append({**path, level.vertex: number})
-        self._build({end for _, end in joined if end not in self._lists})
-        found = np.array(table, np.int64)
-        rows = np.array([(level, *self._lists[end]) for level, end in joined], np.int64)
-        rows = rows.reshape(-1, sample.ROW_COLUMNS)
-        with_bits = np.concatenate([[0], np.cumsum(rows[:, sample.BITS] != 0)])
-        begins, ends = found[:, sample.ROWS_BEGIN], found[:, sample.ROWS_END]
-        all_bits = (begins < ends) & (with_bits[ends] - with_bits[begins] == ends - begins)
-        found[:, sample.WORDS] = np.where(all_bits, (found[:, sample.SIZE] + 63) // 64, 0)
-        return found, rows, np.array(others, np.int64)
+        self._build({end for ends in joined for _, end in ends if end not in known})
+        table: list[tuple[int, ...]] = []
+        rows: list[tuple[int, ...]] = []
+        others: list[int] = []
+        parents = {level.parent for level in levels}
+        for number, (level, ends) in enumerate(zip(levels, joined, strict=True)):
+            size, vertices = self._sets[level.vertex]
+            begin, places = len(rows), [len(others), len(others) + len(level.different)]
+            rows += [(other, *known[end]) for other, end in ends]
+            others += (*level.different, *level.smaller)
+            words = (size + 63) // 64 if ends and all(row[sample.BITS] for row in rows[begin:]) else 0
+            kind = (level.parent, level.same, size, vertices, int(number not in parents))
+            table.append((*kind, begin, len(rows), *places, places[1], len(others), words))
+        arrays = np.array(table, np.int64), np.array(rows, np.int64), np.array(others, np.int64)
+        return arrays[0], arrays[1].reshape(-1, sample.ROW_COLUMNS), arrays[2]
 
     def _build(self, ends: Collection[tuple[int, int]]) -> None:
         """Builds the candidate edges of query edges, each seen from one of its ends."""
