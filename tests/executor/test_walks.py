@@ -18,6 +18,7 @@ from gquery.executor.matcher import Matcher
 from gquery.executor.progress import Control
 from gquery.planner.ir.walks import Walked, WalkLevel
 from gquery.planner.search.sampling import Sampling
+from gquery.planner.search.sums.merging import groups_of, merge
 from gquery.session import Prepared
 
 WIDE = 100_000
@@ -111,6 +112,48 @@ def test_wide_walks_count(levels: tuple[WalkLevel, ...], largest: int, monkeypat
     own = [level for level in range(len(levels)) if all(each.same != level for each in levels)]
     expected = [matches_of(levels, ends(24, 110, 1), sets, level) for level in own]
     assert [walked.rows[level] for level in own] == expected
+
+
+@pytest.mark.parametrize("root", [True, False])
+@pytest.mark.parametrize("largest", [0, 1 << 18], ids=["lists", "bitsets"])
+def test_neighbours_that_are_one_vertex(largest: int, root: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is a self-loop, which is looked for when the first of them is matched: what memory held before was taken
+    for its position, which ended the process."""
+    monkeypatch.setattr(sampling, "_LARGEST", largest)
+    pairs, loops = ends(24, 110, 1), np.array([2, 3, 5, 7, 11])
+    source, target = np.concatenate([pairs, np.stack([loops, loops], axis=1)]).T
+    graph = gquery.from_arrow(
+        {"A": {"id": np.arange(24)}}, {("A", "X", "A"): {"source": source.copy(), "target": target.copy()}}
+    )
+    matcher, _ = refined(graph, "MATCH REPEATABLE ELEMENTS (v0)-[:X]-(v1)-[:X]-(v2) RETURN count(*)")
+    one = 0 if root else 1
+    levels = [WalkLevel(1, -1, -1, (), ())] if root else [WalkLevel(0, -1, -1, (), ()), WalkLevel(1, 0, -1, (), ())]
+    levels += [WalkLevel(2, one, one, (), ()), WalkLevel(2, one + 1, one, (), ())]
+    monkeypatch.setattr(np, "empty", lambda shape, dtype=float: np.ones(shape, dtype))
+    walked = matcher.candidates.sampler.walk(levels, WIDE)
+    degrees = np.bincount(pairs.ravel(), minlength=24)[loops] + 1
+    assert walked.rows[-1] == walked.rows[-2] == (len(loops) if root else degrees.sum())
+
+
+def test_walks_come_back_over_self_loops() -> None:
+    """A cycle of eight edges of which only self-loops could be one: its problems merge neighbours, and are walked."""
+    pairs = np.unique(np.sort(np.random.default_rng(1).integers(0, 500, (2, 4_000)), axis=0), axis=1)
+    pairs = np.unique(np.concatenate([pairs, np.stack([np.arange(30)] * 2)], axis=1), axis=1)
+    graph = gquery.from_arrow(
+        {"A": {"id": np.arange(500)}}, {("A", "X", "A"): {"source": pairs[0], "target": pairs[1]}}
+    )
+    matcher, query = refined(graph, "MATCH (v0)--(v1)--(v2)--(v3)--(v4)--(v5)--(v6)--(v7)--(v0) RETURN count(*)")
+    step = query.plan.matches[0]
+    groups = groups_of(step.problem, (6, 7))
+    assert groups is not None
+    problem = merge(step.problem, step.problem.constraints, groups)
+    assert problem is not None
+    costs, sampler = query.matchings[0].planned.context.costs, matcher.candidates.sampler
+    walks = Sampling(problem, step.graph, [500.0] * 8, sampler, costs)
+    order = [6, 7, 0, 1]
+    assert problem.merged[6] == problem.merged[7] == (6, 7)
+    seen = walks.seen([(vertex, level - 1) for level, vertex in enumerate(order)], {}, 512)
+    assert seen.walked.rows[0] == seen.walked.rows[1]
 
 
 @pytest.mark.parametrize("largest", [0, 1 << 18], ids=["lists", "bitsets"])

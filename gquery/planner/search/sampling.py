@@ -88,6 +88,12 @@ class Sampling:
             first = len(walk)
             up = ends[parent] if parent >= 0 else -1
             members = self.problem.merged[vertex]
+            again = next((path[other] for other in path if self.problem.merged[other] == members), None)
+            if again is not None:  # the end of a self-loop, which is looked for where its beginning is matched
+                walk.append(WalkLevel(walk[again].vertex, up, again, (), ()))
+                ends.append(first)
+                paths.append({**path, vertex: first})
+                continue
             if len(members) > 1:  # the one that is found by most rows comes first
                 matched = {member for other in path for member in self.problem.merged[other]}
                 members = tuple(sorted(members, key=lambda each: -len(self._joined[each] & matched)))

@@ -104,13 +104,16 @@ def position_of(levels, level, vertex):  # type: ignore[no-untyped-def]
 
 @inner
 def fits_also(levels, rows, others, path, level, position):  # type: ignore[no-untyped-def]
-    """Whether a position fits the levels behind that must be the same data vertex, too."""
+    """Whether a position fits the levels behind that must be the same data vertex, too. They may be neighbours of each
+    other, so that each is written to the path before the next is asked."""
     vertex = data_vertex(levels, level, position)
+    path[level] = position
     also = level + 1
     while also < len(levels) and levels[also, SAME] == level:
         place = position_of(levels, also, vertex)
         if place < 0 or not fits(levels, rows, others, path, also, place, np.int64(-1)):
             return False
+        path[also] = place
         also += 1
     return True
 
@@ -233,9 +236,7 @@ def sample(levels, rows, others, population, extensions, common, state, outcome)
             count, taken = min(size, width), 0
             for index in range(count):
                 position = (2 * index + 1) * size // (2 * count)
-                if fits_also(levels, rows, others, population[level, 0], level, position):
-                    population[level, taken, level] = position
-                    taken += 1
+                taken += fits_also(levels, rows, others, population[level, taken], level, position)
             found[level], looks[level], counts[level] = taken * size / max(1, count), size, taken
             weights[level] = size / max(1, count)
             continue
