@@ -16,6 +16,7 @@ from gquery.executor.cpu.search import sampling
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.matcher import Matcher
 from gquery.executor.progress import Control
+from gquery.planner.ir.problem import Constraints, Pair, Problem
 from gquery.planner.ir.walks import Walked, WalkLevel
 from gquery.planner.search.sampling import Sampling
 from gquery.planner.search.sums.merging import groups_of, merge
@@ -144,16 +145,23 @@ def test_walks_come_back_over_self_loops() -> None:
     )
     matcher, query = refined(graph, "MATCH (v0)--(v1)--(v2)--(v3)--(v4)--(v5)--(v6)--(v7)--(v0) RETURN count(*)")
     step = query.plan.matches[0]
-    groups = groups_of(step.problem, (6, 7))
-    assert groups is not None
-    problem = merge(step.problem, step.problem.constraints, groups)
-    assert problem is not None
     costs, sampler = query.matchings[0].planned.context.costs, matcher.candidates.sampler
-    walks = Sampling(problem, step.graph, [500.0] * 8, sampler, costs)
-    order = [6, 7, 0, 1]
-    assert problem.merged[6] == problem.merged[7] == (6, 7)
-    seen = walks.seen([(vertex, level - 1) for level, vertex in enumerate(order)], {}, 512)
-    assert seen.walked.rows[0] == seen.walked.rows[1]
+    once = merged(step.problem, (6, 7))
+    twice = merged(once, (5, 6))
+    for problem, places in ((once, (6, 7)), (twice, (5, 6, 7))):
+        assert all({6, 7} <= set(problem.merged[place]) for place in places)
+        walks = Sampling(problem, step.graph, [500.0] * 8, sampler, costs)
+        seen = walks.seen([(vertex, level - 1) for level, vertex in enumerate((*places, 0))], {}, 512)
+        assert len({seen.walked.rows[level] for level in range(len(places))}) == 1
+
+
+def merged(problem: Problem, pair: Pair) -> Problem:
+    """The problem in which two vertices are one, without tests."""
+    groups = groups_of(problem, pair)
+    assert groups is not None
+    found = merge(problem, Constraints(), groups)
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize("largest", [0, 1 << 18], ids=["lists", "bitsets"])

@@ -219,7 +219,7 @@ class CardCosts:
     look: float = 0.02  # what the card takes for a look
     cores: float = 3.0  # of the CPU's cores, so many are made use of at most
     filters: float = 15_000_000.0  # looks that filters have to save for their launch: a card takes little for each
-    patience: float = 20.0  # times as dear as on the CPU are plans that are worth improving
+    patience: float = 20.0  # times as dear as on the CPU are plans that are worth improving, or weighing others
     excluding: float = 1000.0  # times as dear as these are those of few vertices that may be sums of others
 
 
@@ -246,8 +246,8 @@ def for_threads(costs: CostModel, threads: int) -> CostModel:
     sooner is done what walks could save. Weighing problems takes several times what it is taken for, which few threads
     do not notice."""
     more = max(1.0, threads / _USUAL)
-    walks = {name: getattr(costs, name) * more for name in ("dear", "walk", "change")}
-    return replace(costs, weigh=costs.weigh * more**2, **walks)
+    dear, walk, change = (each * more for each in (costs.dear, costs.walk, costs.change))
+    return replace(costs, dear=dear, walk=walk, change=change, weigh=costs.weigh * more**2)
 
 
 def on_card(cost: float, threads: int, missing: int, started: bool) -> tuple[bool, str]:

@@ -88,8 +88,7 @@ class Sampling:
             first = len(walk)
             up = ends[parent] if parent >= 0 else -1
             members = self.problem.merged[vertex]
-            again = next((path[other] for other in path if self.problem.merged[other] == members), None)
-            if again is not None:  # the end of a self-loop, which is looked for where its beginning is matched
+            if (again := self._again(vertex, path)) is not None:
                 walk.append(WalkLevel(walk[again].vertex, up, again, (), ()))
                 ends.append(first)
                 paths.append({**path, vertex: first})
@@ -108,6 +107,14 @@ class Sampling:
         # Beyond all floats no row has a mean number of extensions.
         rows, looks = ([min(each[end], ENDLESS) for end in ends] for each in (walked.rows, walked.looks))
         return Walked(rows, looks)
+
+    def _again(self, vertex: int, path: Mapping[int, int]) -> int | None:
+        """The level of what a vertex stands for once more, as the end of a self-loop (`sums/merging.py`): that is
+        looked for where its beginning is matched, which may stand for more by now. None for other vertices. path: by
+        vertex on the way its level."""
+        merged = self.problem.merged
+        own = set(merged[vertex])
+        return next((path[other] for other in path if own.issubset(merged[other])), None) if len(own) > 1 else None
 
 
 def _partners(graph: QueryGraph, pairs: Iterable[tuple[int, int]]) -> list[set[int]]:

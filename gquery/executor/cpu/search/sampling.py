@@ -76,8 +76,8 @@ class CpuSampler:
             words = (size + 63) // 64 if ends and all(row[sample.BITS] for row in rows[begin:]) else 0
             kind = (level.parent, level.same, size, vertices, int(number not in parents))
             table.append((*kind, begin, len(rows), *places, places[1], len(others), words))
-        arrays = np.array(table, np.int64), np.array(rows, np.int64), np.array(others, np.int64)
-        return arrays[0], arrays[1].reshape(-1, sample.ROW_COLUMNS), arrays[2]
+        rows_of_levels = np.array(rows, np.int64).reshape(-1, sample.ROW_COLUMNS)
+        return np.array(table, np.int64), rows_of_levels, np.array(others, np.int64)
 
     def _build(self, ends: Collection[tuple[int, int]]) -> None:
         """Builds the candidate edges of query edges, each seen from one of its ends."""

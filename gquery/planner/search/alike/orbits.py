@@ -33,8 +33,8 @@ def edge_orbits(problem: Problem, check: Check) -> list[dict[int, Turn]]:
 
 
 def unlike(pairs: Iterable[Pair], symmetry: Symmetry, check: Check) -> Iterator[Pair]:
-    """The first of each pairs that are alike."""
-    generators = None if symmetry.is_trivial else _turns(symmetry, check)
+    """Of pairs that are alike the first."""
+    generators = [] if symmetry.is_trivial else _turns(symmetry, check)
     seen: set[frozenset[int]] = set()
     for pair in pairs:
         if frozenset(pair) in seen:
