@@ -50,6 +50,32 @@ class Adjacency:
         """The same, with its rows one after the other: what has `offsets`."""
         return self
 
+    def kept(self, mask: NDArray[np.bool_], simple: bool | None = None) -> Adjacency:
+        """The entries in a mask, of what is compact; rows stay where they are. simple: of what is left, if that is
+        known."""
+        before = np.zeros(len(mask) + 1, np.int64)
+        np.cumsum(mask, out=before[1:])
+        entries = np.flatnonzero(mask)  # taking by number is quicker than by truth
+        offsets, neighbours, edges = before[self.offsets], self.neighbours[entries], self.edges[entries]
+        return type(self)(self.first, offsets, neighbours, edges, self.simple if simple is None else simple)
+
+    def numbered(self, number: int) -> Adjacency:
+        """Of equal neighbours side by side the first, the second and so on, of what is compact."""
+        again = repeats(self.offsets, self.neighbours)
+        reached, further = np.ones(len(again), np.bool_), again
+        for _ in range(number - 1):
+            reached, further = further, again & np.concatenate([[False], further[:-1]])
+        return self.kept(reached & ~further, simple=True)
+
+    def without(self, loops: Adjacency) -> Adjacency:
+        """The entries that do not lead from a vertex to itself, of what is compact. loops: those that do."""
+        vertices = distinct(loops.neighbours)
+        begins, ends = self.bounds(vertices)
+        entries = ranges(begins, ends)
+        mask = np.ones(self.entries, np.bool_)
+        mask[entries[self.neighbours[entries] == np.repeat(vertices, ends - begins)]] = False
+        return self.kept(mask)
+
     def among(self, vertices: NDArray[np.int32]) -> NDArray[np.int32]:
         """Those of some vertices, ascending, that may have a row: all that have one, and no others that are cheap to
         leave out."""
@@ -116,9 +142,15 @@ def build_adjacency(source: NDArray[np.int32], target: NDArray[np.int32], edges:
     offsets = np.concatenate([[0], np.cumsum(np.bincount(source - np.int32(first)))])
     order = order_of_pairs(source, target)
     neighbours = target[order]
-    repeated = neighbours[1:] == neighbours[:-1]
-    repeated[offsets[(offsets > 0) & (offsets < len(order))] - 1] = False  # where one row ends and another begins
-    return Adjacency(first, offsets, neighbours, edges[order], not bool(repeated.any()))
+    return Adjacency(first, offsets, neighbours, edges[order], not bool(repeats(offsets, neighbours).any()))
+
+
+def repeats(offsets: NDArray[np.int64], neighbours: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which entries have the neighbour of the one before, in a row."""
+    repeated = np.zeros(len(neighbours), np.bool_)
+    repeated[1:] = neighbours[1:] == neighbours[:-1]
+    repeated[offsets[offsets < len(neighbours)]] = False  # where a row begins
+    return repeated
 
 
 _BITS = 63  # of a number that is sorted

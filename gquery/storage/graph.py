@@ -183,8 +183,31 @@ class Snapshot:
             source, target = source[kept], target[kept]
         return source, target
 
-    def loops(self, types: tuple[str, ...], meter: Meter | None = None) -> Adjacency:
-        """The edges of the types that lead from a vertex to itself."""
+    def adjacency_among(
+        self, types: tuple[str, ...], direction: Direction, number: int, loops: bool, meter: Meter | None = None
+    ) -> Adjacency:
+        """The same with some of the edges alone: of those between two vertices only the first, the second and so on
+        (number; 0: all), and self-loops or not."""
+        whole = self.adjacency(types, direction, meter)
+        is_numbered = number > (1 if whole.simple else 0)
+        own = None if loops else self.loops(types, meter=meter)
+        if not is_numbered and own is None:
+            return whole
+
+        def build() -> Adjacency:
+            built = whole.compact() if own is None else whole.compact().without(own)
+            return built.numbered(number) if is_numbered else built
+
+        most = 34 * whole.entries + 8 * whole.rows
+        return self.cache.get((types, direction, number, loops), build, most, "an adjacency of some edges", meter)
+
+    def loops(self, types: tuple[str, ...], number: int = 0, meter: Meter | None = None) -> Adjacency:
+        """The edges of the types that lead from a vertex to itself; of those at one vertex only the first, the second
+        and so on (0: all)."""
+        if number:
+            every = self.loops(types, meter=meter)
+            most = 34 * every.entries + 8 * every.rows
+            return self.cache.get(("loops", types, number), lambda: every.numbered(number), most, "self-loops", meter)
         adjacency = self.adjacency(types, "out", meter)
 
         def build() -> Adjacency:

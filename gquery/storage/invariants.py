@@ -103,6 +103,15 @@ class Invariants:
             seen |= pairs
         return True
 
+    def most_between(self, types: tuple[str, ...], direction: Direction) -> int | None:
+        """No row of this adjacency has a neighbour more often; None where that is not known."""
+        if self.simple(types, direction):
+            return 1
+        entries = self._of(types)
+        if not all(entry.simple for entry in entries):
+            return None
+        return sum(1 if direction != "both" or entry.simple_both else 2 for entry in entries)
+
     @cached_property
     def kinds(self) -> Mapping[Kind, int]:
         """The bit of a vertex's signature for each kind of neighbour, those with most edges first; the last bit is

@@ -108,7 +108,7 @@ class ResidentGraph:
 
     def _sorted_here(self, relation: Relation, direction: Direction, snapshot: Snapshot) -> DeviceRows | None:
         """An adjacency that the host has not built, which takes it far longer. None where it has, or has to."""
-        if not isinstance(relation, Types) or snapshot.has_adjacency(relation.types, direction):
+        if not (isinstance(relation, Types) and relation.is_whole) or snapshot.has_adjacency(relation.types, direction):
             return None
         source, target, _ = snapshot.edges.of_types(relation.types)
         size = _SORTING * len(source)

@@ -18,12 +18,12 @@ def adjacency_of(
 ) -> Adjacency:
     """The adjacency of a relation, seen in a direction. The snapshot may forget it: who needs it holds it."""
     match relation:
-        case Types(types):
-            return snapshot.adjacency(types, direction, memory)
+        case Types(types, number, loops):
+            return snapshot.adjacency_among(types, direction, number, loops, memory)
         case Identity():
             return snapshot.identity(memory)
-        case Loops(types):
-            return snapshot.loops(types, memory)
+        case Loops(types, number):
+            return snapshot.loops(types, number, memory)
         case Composed(tables, hops):
             return snapshot.composed(tables, hops, direction, memory)
         case Binding(column):
@@ -34,9 +34,4 @@ def adjacency_of(
 def masked(adjacency: Adjacency, mask: NDArray[np.bool_]) -> Adjacency:
     """The adjacency of the edges in the mask, bool[edge_count]; rows stay where they are."""
     adjacency = adjacency.compact()
-    kept = mask[adjacency.edges]
-    before = np.zeros(len(kept) + 1, np.int64)
-    np.cumsum(kept, out=before[1:])
-    entries = np.flatnonzero(kept)  # taking by number is quicker than by truth
-    neighbours, edges = adjacency.neighbours[entries], adjacency.edges[entries]
-    return Adjacency(adjacency.first, before[adjacency.offsets], neighbours, edges, adjacency.simple)
+    return adjacency.kept(mask[adjacency.edges])

@@ -18,6 +18,9 @@ SEED = " seed"
 """The variable of the vertex that stands for a seed; no user can write it. Matched to the number of the seed."""
 
 
+_REPEATED = 0.5  # of the vertices with an edge between them those that are thought to have another
+
+
 class _Made:
     """What there is to know of a relation that no data edge is of, unless it says otherwise."""
 
@@ -50,9 +53,18 @@ class _Made:
 
 
 class Types(NamedTuple):
-    """The data edges of some types, sorted. A tuple, since those of a large pattern are hashed a thousand times."""
+    """The data edges of some types, sorted; the planner may ask for some of them alone. number: the first of those
+    between two vertices, the second, and so on; 0 for all. loops: self-loops are among them. A tuple, since those of a
+    large pattern are hashed a thousand times."""
 
     types: tuple[str, ...]
+    number: int = 0
+    loops: bool = True
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all the data edges of the types fit it."""
+        return not self.number and self.loops
 
     @property
     def of_data_edges(self) -> bool:
@@ -61,11 +73,18 @@ class Types(NamedTuple):
 
     def is_simple(self, invariants: Invariants, direction: Direction) -> bool:
         """Whether there is at most one edge between two vertices."""
-        return invariants.simple(self.types, direction)
+        return self.number > 0 or invariants.simple(self.types, direction)
 
     def may_loop(self, invariants: Invariants, tables: set[int]) -> bool:
         """Whether it may lead from a vertex of the tables to itself."""
+        if not self.loops or (self.number > 1 and invariants.simple(self.types, "out")):
+            return False
         return invariants.has_loop(self.types, tables)
+
+    def lies_in(self, other: Types) -> bool:
+        """Whether it leads nowhere from a vertex but where the other does, seen in one direction."""
+        narrower = set(self.types) <= set(other.types) and max(1, self.number) >= max(1, other.number)
+        return narrower and (other.loops or not self.loops)
 
     def row_bound(self, invariants: Invariants, direction: Direction, tables: tuple[int, ...]) -> int | None:
         """To how many vertices it leads at most from one of the tables; None when only the adjacency tells. With 1 it
@@ -82,7 +101,14 @@ class Types(NamedTuple):
         """About how many pairs of a vertex of the source tables and one of the target tables it holds, of which
         statistics know: none of seeds."""
         total = statistics.edges_between(self.types, sources, targets)
-        return float(total + statistics.edges_between(self.types, targets, sources) if direction == "both" else total)
+        if direction == "both":
+            total += statistics.edges_between(self.types, targets, sources)
+        return total * self.share
+
+    @property
+    def share(self) -> float:
+        """About how many of the data edges fit it, of 1."""
+        return _REPEATED ** max(0, self.number - 1)
 
     def as_hops(
         self, invariants: Invariants, direction: Direction, tables: tuple[int, ...], others: tuple[int, ...]
@@ -109,15 +135,16 @@ class Identity(_Made):
 @record(frozen=True, slots=True)
 class Loops(_Made):
     """The data edges of some types that lead from a vertex to itself, each from the vertex to what stands for it once
-    more. Where edges were told apart by the planner, these are."""
+    more. Where edges were told apart by the planner, these are. number: as of `Types`."""
 
     among: tuple[str, ...]
+    number: int = 0
 
     def is_simple(self, invariants: Invariants, direction: Direction) -> bool:
-        return invariants.simple(self.among, "out")
+        return self.number > 0 or invariants.simple(self.among, "out")
 
     def row_bound(self, invariants: Invariants, direction: Direction, tables: tuple[int, ...]) -> int | None:
-        return 1 if invariants.simple(self.among, "out") else None
+        return 1 if self.is_simple(invariants, "out") else None
 
     def reached(self, invariants: Invariants, direction: Direction, tables: tuple[int, ...]) -> frozenset[int] | None:
         return frozenset(tables)

@@ -9,7 +9,7 @@ from gquery.planner.ir.expr import Attribute, Call, Column, Expression
 from gquery.planner.ir.match_plan import Cardinalities, Counted
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
-from gquery.planner.ir.relations import Binding, Relation
+from gquery.planner.ir.relations import Binding, Relation, Types
 from gquery.planner.search.costs import GUESSES, CostModel
 from gquery.storage.schema import Direction
 from gquery.storage.statistics import Statistics
@@ -97,7 +97,8 @@ def derived(problem: Problem, graph: QueryGraph, known: Cardinalities, statistic
     first = {origin: vertex for vertex, group in enumerate(problem.merged) for origin in group}
     edges, degrees, having = [], [], []
     for edge, origin in zip(problem.graph.edges, problem.edges, strict=True):
-        if origin is None or edge.relation != graph.edges[origin].relation:
+        share = None if origin is None else _share(edge.relation, graph.edges[origin].relation)
+        if origin is None or share is None:
             ends = [vertices[end] for end in (edge.source, edge.target)]
             counts = [max(1, statistics.vertex_count(end.tables)) for end in ends]
             total = edges_between(edge, ends[0].tables, ends[1].tables, statistics)
@@ -108,10 +109,19 @@ def derived(problem: Problem, graph: QueryGraph, known: Cardinalities, statistic
             shrunk = 1.0
             for end in (graph.edges[origin].source, graph.edges[origin].target):
                 shrunk *= sizes[first[end]] / max(1e-9, known.vertices[end])
-            edges.append(known.edges[origin] * shrunk)
-            degrees.append(known.degrees[origin])
+            edges.append(known.edges[origin] * shrunk * share)
+            degrees.append((known.degrees[origin][0] * share, known.degrees[origin][1] * share))
             having.append(known.having[origin])
     return Cardinalities(sizes, tuple(edges), tuple(degrees), tuple(having), known.vain)
+
+
+def _share(relation: Relation, whole: Relation) -> float | None:
+    """About how much of a relation another one is; None where it is none of its data edges, or other ones."""
+    if relation == whole:
+        return 1.0
+    if isinstance(relation, Types) and isinstance(whole, Types) and relation.types == whole.types:
+        return relation.share / whole.share
+    return None
 
 
 def edges_between(edge: QueryEdge, sources: tuple[int, ...], targets: tuple[int, ...], statistics: Statistics) -> float:

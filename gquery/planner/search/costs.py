@@ -52,6 +52,7 @@ class Effort:
     least_problems: int = 6  # weighed at most for one query, however cheap it is
     most_problems: int = 200  # however dear
     problem_steps: int = 100_000  # problems times the query vertices cubed: large patterns are counted as they are
+    numbered: float = 0.02  # share of the cost that weighing problems with numbered edges may take
     untied_steps: int = 240_000  # the same of problems that leave out far tests together
 
 
@@ -74,6 +75,7 @@ class CostModel:
     test: float  # correcting a set size for a vertex that must be another
     reuse: float  # visits for each context from which on remembering pays, of leaves
     remembered: float  # sums of a level that can be remembered at once
+    multiplied: float  # times as much take sums where edges have several data edges: those are counted for each match
     fold_row: float  # folding a row
     fold_look: float  # each of its entries, when they are looked at
     push: float  # adding to a counter
@@ -173,6 +175,7 @@ CPU = CostModel(
     test=0.5,
     reuse=1.3,
     remembered=300_000.0,
+    multiplied=4.0,
     fold_row=0.1,
     fold_look=0.15,
     push=0.2,

@@ -6,23 +6,21 @@ be searched for one match of every symmetric class only, and each sums its verti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from gquery.planner.ir.match_plan import Cardinalities, ExtendStep, MatchPlan, Space
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import PartKind, QueryGraph
 from gquery.planner.ir.query_plan import QueryPlan
-from gquery.planner.search.alike.asked import asked_by
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import CostModel
+from gquery.planner.search.counting import cheapest_sum
 from gquery.planner.search.grouping import group_sizes, regions_of
 from gquery.planner.search.orders import Solution
 from gquery.planner.search.solving import Solver
 from gquery.planner.search.sums.factorise import Level, Tree
-from gquery.planner.search.sums.inclusion import exclusions, less_tests, told_apart, told_by_ends, twins, without
 from gquery.planner.search.sums.strategy import strategy_of
-from gquery.records import replace
 from gquery.storage.schema import TURNED
 
 Item = TypeVar("Item")
@@ -115,16 +113,8 @@ def plan_matching(
 ) -> tuple[MatchPlan, ...]:
     """The plans whose matches, each times its coefficient, are those of the query. There is one unless the query only
     counts."""
-    found: dict[object, Solution] = {}
-    asked = asked_by(plan.filters, plan.graph, cardinalities.vain)
-    solver = Solver(plan.problem, plan.kept, cardinalities, space, context, asked, _lead(plan))
-    for solution in _CountPlanner(plan.counting, solver, context).cheapest(plan.problem):
-        key = solution.problem.key
-        if key in found:
-            coefficient = found[key].problem.coefficient + solution.problem.coefficient
-            solution = replace(solution, problem=replace(solution.problem, coefficient=coefficient))
-        found[key] = solution
-    return tuple(_match_plan(plan, s, space, reason) for s in found.values() if s.problem.coefficient)
+    solutions = cheapest_sum(plan, cardinalities, space, _lead(plan), context)
+    return tuple(_match_plan(plan, solution, space, reason) for solution in solutions)
 
 
 def _lead(plan: QueryPlan) -> tuple[int, ...]:
@@ -135,112 +125,6 @@ def led_by(graph: QueryGraph, variables: Iterable[str]) -> tuple[int, ...]:
     """The vertices that the order is told to begin with, as far as they are there."""
     number = {vertex.variable: vertex.index for vertex in graph.vertices}
     return tuple(number[variable] for variable in variables if variable in number)
-
-
-class _CountPlanner:
-    """Counts a query's matches as a sum of problems, if that is cheaper than the query itself."""
-
-    def __init__(self, counting: bool, solver: Solver, context: Context) -> None:
-        self.counting = counting
-        self.solver = solver
-        self.costs = context.costs
-        self.invariants = context.invariants
-        self.walking = context.sampler is not None  # costs are true ones
-        self._left = -1  # problems that may still be weighed, once the first is
-        self._untied_problems = 0  # that leave out far tests together
-
-    def cheapest(self, problem: Problem) -> tuple[Solution, ...]:
-        """The problem itself, or a cheaper sum of others."""
-        solution, effort = self.solver.best(problem), self.costs.effort
-        if solution.tried:
-            return (solution,)
-        cheap = solution.tree.cost < self._worth_excluding(problem)
-        if self.solver.lead or not self.counting or cheap or solution.tree.is_folded:
-            return (self.solver.improved(problem),)
-        least = solution.tree.cost * effort.gain
-        chosen: tuple[Problem, ...] = ()
-        for way in self._ways(problem, self._kept_back(solution)):
-            cost = self._cost(way, solution, least)
-            if cost < least:
-                least, chosen = cost, way
-            if cost < solution.tree.cost * effort.plenty:
-                break
-        found = tuple(found for other in chosen for found in self._closer(other, solution))
-        if found and sum(each.tree.cost for each in found) < solution.tree.cost * effort.gain:
-            return found
-        return (self.solver.improved(problem),)
-
-    def _worth_excluding(self, problem: Problem) -> float:
-        """The cost from which on other problems are looked for. Estimates for many vertices are often far too low."""
-        if self.walking:
-            return self.costs.dear
-        few = len(problem.graph.vertices) <= self.costs.effort.trusted
-        return self.costs.worth_improving * (self.costs.worth_excluding if few else 1.0)
-
-    def _closer(self, problem: Problem, solution: Solution) -> tuple[Solution, ...]:
-        """A problem that was made from a solved one, looked at more closely if it is dear."""
-        glanced = self.solver.glanced(problem, solution)
-        if self.walking and glanced.tree.cost < self.costs.dear:
-            return (self.solver.confirmed(problem, glanced),)
-        return self.cheapest(problem)
-
-    def _kept_back(self, solution: Solution) -> int:
-        """How many of the problems that may still be weighed are not for this solution, which would not be worth that.
-        The first one says how many there are."""
-        effort, size = self.costs.effort, len(solution.problem.graph.vertices)
-        worth = solution.tree.cost / self.costs.weighing(size)
-        if self._left < 0:
-            affordable = effort.weighed * worth if self.walking else max(worth, effort.least_problems)
-            self._left = int(min(affordable, effort.most_problems, effort.problem_steps / size**3))
-        return max(0, int(self._left - effort.weighed * worth)) if self.walking else 0
-
-    def _cost(self, way: tuple[Problem, ...], solution: Solution, most: float) -> float:
-        """What the problems of a way to solve another cost together; where it is more than `most`, maybe only part of
-        it."""
-        cost = 0.0
-        for other in way:
-            cost += self._glanced(other, solution).tree.cost
-            if cost >= most:
-                break
-        return cost
-
-    def _ways(self, problem: Problem, kept_back: int) -> Iterator[tuple[Problem, ...]]:
-        """Every way to count the problem without the tests among vertices that look alike, without all at once that tie
-        far vertices together, without all that tell data edges apart, and without one test; until only so many problems
-        are left to be weighed."""
-        yield from twins(problem, self._left - kept_back, self.solver.asked)
-        yield from self._untied(problem)
-        if apart := told_by_ends(problem, self._left - kept_back, self.invariants):
-            yield apart
-        ways = exclusions(problem, self.solver.unlike(told_apart(problem), problem), self.invariants)
-        while self._left > kept_back and (way := next(ways, None)) is not None:
-            yield way
-
-    def _untied(self, problem: Problem) -> Iterator[tuple[Problem, ...]]:
-        """The problem without all tests at once that would make sums depend on far vertices: left out one by one, the
-        first of them would often gain nothing. Those that stay speak of vertices that depend on each other anyway."""
-        tree = self.solver.best(problem).tree
-        of_parts = {vertex for part in problem.graph.parts for vertex in part.vertices}
-        tests = {pair for pair in problem.different if not of_parts.intersection(pair)}
-        tests -= {_ascending(level.vertex, other) for level in tree.levels for other in level.constants}
-        if len(tests) < 2:
-            return
-        free = self._glanced(less_tests(problem, tests), self.solver.best(problem)).tree
-        effort, size = self.costs.effort, len(problem.graph.vertices)
-        contexts = {level.vertex: level.context for level in free.levels}
-        far = [pair for pair in sorted(tests) if pair[0] not in contexts[pair[1]] and pair[1] not in contexts[pair[0]]]
-        worth = effort.gain * tree.cost / (free.cost + self.costs.weighing(size))
-        most = int(min(worth, effort.most_problems, effort.untied_steps / size**3)) - self._untied_problems
-        if len(far) > 1 and (way := without(problem, far, most)):
-            self._untied_problems += len(way)
-            self._left += len(way)  # these are weighed besides
-            yield way
-
-    def _glanced(self, problem: Problem, solution: Solution) -> Solution:
-        """A solution of a problem that was made from another, to tell whether it is worth a closer look."""
-        if self._left > 0 and not self.solver.knows(problem):
-            self._left -= 1
-        return self.solver.glanced(problem, solution)
 
 
 def _match_plan(plan: QueryPlan, solution: Solution, space: Space, reason: str) -> MatchPlan:

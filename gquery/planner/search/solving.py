@@ -10,7 +10,7 @@ from gquery.planner.ir.match_plan import Cardinalities, Space
 from gquery.planner.ir.problem import Pair, Problem
 from gquery.planner.memo.shape import about
 from gquery.planner.search.alike.asked import Asked
-from gquery.planner.search.alike.orbits import unlike
+from gquery.planner.search.alike.orbits import Turn, turns, unlike
 from gquery.planner.search.cardinality import derived
 from gquery.planner.search.context import Context
 from gquery.planner.search.orders import Orders, Solution, Structure
@@ -122,6 +122,10 @@ class Solver:
     def unlike(self, pairs: Iterable[Pair], problem: Problem) -> Iterator[Pair]:
         """Of pairs of a problem's vertices one for all that are alike: what is made without their tests is, too."""
         yield from unlike(pairs, self._structure(problem).symmetry(self.context.check), self.context.check)
+
+    def turns(self, problem: Problem) -> list[Turn]:
+        """Automorphisms of a problem that make all others."""
+        return turns(self._structure(problem).symmetry(self.context.check), self.context.check)
 
     def _orders(self, problem: Problem) -> Orders:
         cardinalities = self.cardinalities

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.filters import BindingFilter, EndsFilter, Filter, NeighbourFilter, ReachedFilter
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
-from gquery.planner.ir.relations import Relation
+from gquery.planner.ir.relations import Relation, Types
 from gquery.records import record
 from gquery.storage.schema import Direction
 
@@ -32,8 +32,11 @@ class Demand:
 
     def counts(self, edge: QueryEdge, vertex: int) -> bool:
         """Whether what an edge of the vertex leads to is one of them."""
-        kind = (self.relation, self.direction, self.edge_predicates)
-        return kind == (edge.relation, edge.direction(vertex), edge.predicates)
+        if (self.direction, self.edge_predicates) != (edge.direction(vertex), edge.predicates):
+            return False
+        if isinstance(self.relation, Types) and isinstance(edge.relation, Types):
+            return edge.relation.types == self.relation.types and edge.relation.lies_in(self.relation)
+        return edge.relation == self.relation
 
 
 Asked = tuple[frozenset[Demand], ...]

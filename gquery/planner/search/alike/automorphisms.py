@@ -72,6 +72,14 @@ def stabiliser_chain(
     return found[::-1]
 
 
+def automorphism(
+    links: Links, colours: Sequence[int], quads: Sequence[Quad], move: tuple[int, int], check: Check
+) -> Automorphism | None:
+    """One that keeps links, refined colours and `quads`, and takes the first of two vertices to the second; None when
+    there is none, or when that is too hard to find."""
+    return _Search(links, quads, check).run(*move, colours)
+
+
 class _Partition:
     """Vertices by colour, where those of one colour have the same links to every colour."""
 

@@ -22,7 +22,7 @@ def edge_orbits(problem: Problem, check: Check) -> list[dict[int, Turn]]:
     symmetry = Symmetry(problem, check)
     if len(places) < len(graph.edges) or symmetry.is_trivial:
         return [{edge.index: alone} for edge in graph.edges]
-    generators = _turns(symmetry, check)
+    generators = turns(symmetry, check)
     found: list[dict[int, Turn]] = []
     for edge in graph.edges:
         if not any(edge.index in orbit for orbit in found):
@@ -34,7 +34,7 @@ def edge_orbits(problem: Problem, check: Check) -> list[dict[int, Turn]]:
 
 def unlike(pairs: Iterable[Pair], symmetry: Symmetry, check: Check) -> Iterator[Pair]:
     """Of pairs that are alike the first."""
-    generators = [] if symmetry.is_trivial else _turns(symmetry, check)
+    generators = turns(symmetry, check)
     seen: set[frozenset[int]] = set()
     for pair in pairs:
         if frozenset(pair) in seen:
@@ -44,8 +44,10 @@ def unlike(pairs: Iterable[Pair], symmetry: Symmetry, check: Check) -> Iterator[
             seen.update(_images(frozenset(pair), tuple(range(symmetry.size)), generators))
 
 
-def _turns(symmetry: Symmetry, check: Check) -> list[Turn]:
+def turns(symmetry: Symmetry, check: Check) -> list[Turn]:
     """Automorphisms that make all others."""
+    if symmetry.is_trivial:
+        return []
     return [tuple(each.get(vertex, vertex) for vertex in range(symmetry.size)) for each in symmetry.generators(check)]
 
 

@@ -16,7 +16,7 @@ from gquery.lasting.properties import cached_property
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.rename import unnamed
-from gquery.planner.search.alike.automorphisms import Automorphism, Links, refined, stabiliser_chain
+from gquery.planner.search.alike.automorphisms import Automorphism, Links, automorphism, refined, stabiliser_chain
 from gquery.planner.search.cardinality import ENDLESS
 from gquery.records import record
 from gquery.stopping import Check
@@ -146,6 +146,11 @@ class Symmetry:
         quads, order = self.problem.constraints.different_pairs, range(self.size)
         found = stabiliser_chain(self._links, self.colours, quads, order, check)
         return [generator for level in found for generator in level.generators]
+
+    def taking(self, vertex: int, image: int, check: Check) -> Automorphism | None:
+        """An automorphism that takes a vertex to another of its colour; None where there is none, or none that is found
+        soon enough."""
+        return automorphism(self._links, self.colours, self.problem.constraints.different_pairs, (vertex, image), check)
 
     def break_along(self, order: tuple[int, ...], check: Check) -> Breaking:
         """How symmetry can be broken along a matching order: not at all when automorphisms are too hard to find."""

@@ -15,6 +15,7 @@ from itertools import chain, permutations
 
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryEdge
+from gquery.planner.ir.relations import Types
 from gquery.planner.search.alike.asked import Asked, Demand, asked_of
 
 Links = Mapping[int, QueryEdge]  # by neighbour
@@ -125,6 +126,8 @@ def _covers(problem: Problem, links: Sequence[Links], vertex: int, leaf: int) ->
 
 def _implies(edge: QueryEdge, asked: QueryEdge, end: int) -> bool:
     """Whether the neighbours of `end` along an edge are among those along the other that is asked for."""
-    if not set(edge.types) <= set(asked.types):
+    if not (isinstance(edge.relation, Types) and isinstance(asked.relation, Types)):
+        return False
+    if not edge.relation.lies_in(asked.relation):
         return False
     return asked.direction(end) in ("both", edge.direction(end))

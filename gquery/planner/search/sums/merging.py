@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gquery.planner.ir.problem import Constraints, Pair, Problem
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, QueryVertex
-from gquery.planner.ir.relations import Loops
+from gquery.planner.ir.relations import Loops, Types
 from gquery.planner.search.sums.equal_edges import choices_of
 from gquery.records import replace
 
@@ -47,6 +47,7 @@ def merge(problem: Problem, constraints: Constraints, groups: Groups, twin: int 
     vertices = [_one_vertex(graph, index, group) for index, group in enumerate(groups)]
     stands_for = [tuple(sorted(v for vertex in group for v in problem.merged[vertex])) for group in groups]
     chosen = {choice.edge for choice in constraints.choices}
+    counted: set[int] = set()  # the same, by what they become
     edges: list[QueryEdge] = []
     origins: list[int | None] = []
     moved: dict[int, int] = {}
@@ -62,8 +63,17 @@ def merge(problem: Problem, constraints: Constraints, groups: Groups, twin: int 
             vertices.append(replace(vertices[ends[0]], index=len(vertices)))
             stands_for.append(stands_for[ends[0]])
         others = between.setdefault((part_of.get(edge.index), frozenset(ends)), [])
-        if edge.index not in chosen and any(_same_edge(turned, other) for other in others):
+        plain = edge.index not in chosen
+        if plain and any(_implies(other, turned) for other in others):
             continue
+        wider = next((each for each in others if plain and each.index not in counted and _implies(turned, each)), None)
+        if wider is not None:
+            others.remove(wider)
+            others.append(replace(turned, index=wider.index))
+            edges[wider.index], origins[wider.index] = others[-1], problem.edges[edge.index]
+            continue
+        if not plain:
+            counted.add(turned.index)
         others.append(turned)
         moved[edge.index] = turned.index
         edges.append(turned)
@@ -92,8 +102,9 @@ def merge(problem: Problem, constraints: Constraints, groups: Groups, twin: int 
 
 def _to_itself(edge: QueryEdge, end: int) -> QueryEdge:
     """The edge from a vertex to itself as one to a vertex of its own."""
-    described = f"self-loops of {edge.described}"
-    return replace(edge, target=end, relation=Loops(edge.types), directed=True, described=described)
+    assert isinstance(edge.relation, Types), "no other relation has self-loops that are counted"
+    loops = Loops(edge.types, edge.relation.number)
+    return replace(edge, target=end, relation=loops, directed=True, described=f"self-loops of {edge.described}")
 
 
 def _one_vertex(graph: QueryGraph, index: int, group: tuple[int, ...]) -> QueryVertex:
@@ -106,9 +117,13 @@ def _one_vertex(graph: QueryGraph, index: int, group: tuple[int, ...]) -> QueryV
     return QueryVertex(index, first.variable, tuple(sorted(tables)), predicates, described)
 
 
-def _same_edge(one: QueryEdge, other: QueryEdge) -> bool:
-    """Whether two edges without predicates of their own ask for the same data edges."""
-    if (one.relation, one.directed, one.predicates, other.predicates) != (other.relation, other.directed, (), ()):
+def _implies(one: QueryEdge, other: QueryEdge) -> bool:
+    """Whether there is always the other of two edges without predicates of their own where there is the one."""
+    if (one.directed, one.predicates, other.predicates) != (other.directed, (), ()):
         return False
+    if one.relation != other.relation:
+        kinds = (one.relation, other.relation)
+        if not (isinstance(kinds[0], Types) and isinstance(kinds[1], Types) and kinds[0].lies_in(kinds[1])):
+            return False
     ends, other_ends = (one.source, one.target), (other.source, other.target)
     return ends == other_ends or (not one.directed and ends == other_ends[::-1])
