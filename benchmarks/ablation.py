@@ -36,7 +36,7 @@ from gquery.executor.cpu.search import frames, pack, run
 from gquery.planner import plan
 from gquery.planner.passes import candidates as filters
 from gquery.planner.passes.compose_functional_edges import compose
-from gquery.planner.search import matching, orders, second_half, solving
+from gquery.planner.search import counting, matching, orders, second_half, solving
 from gquery.planner.search.alike import symmetry
 from gquery.planner.search.costs import CPU
 from gquery.planner.search.sums import factorise, inclusion, strategy, ties
@@ -70,6 +70,10 @@ def _no_vertex(*_: object) -> int:
 
 def _nothing(*_: object, **__: object) -> list[Any]:
     return []
+
+
+def _same(first: Any, *_: object) -> Any:
+    return first
 
 
 def _walked(self: bitsets.Bitsets, adjacency: Adjacency, begin: int, end: int, *_: object) -> bitsets.Columns:
@@ -121,9 +125,12 @@ TECHNIQUES = (
     Technique("what filters leave kept for other queries", ((sets.CandidateSets, "_asked", _none),)),
     Technique("folded branches", (_costs(folds=-1.0),)),
     Technique("differences of a running sum", ((branch, "_SHORT", 0),)),
-    Technique("inclusion and exclusion", ((matching._CountPlanner, "_ways", _nothing),)),
+    Technique("inclusion and exclusion", ((counting._CountPlanner, "_ways", _nothing),)),
     Technique("equal edges by exclusion", ((inclusion, "_unlike", _nothing),)),
-    Technique("far tests together", ((matching._CountPlanner, "_untied", _nothing),)),
+    Technique("far tests together", ((counting._CountPlanner, "_untied", _nothing),)),
+    Technique("alike problems counted once", ((counting, "combined", _same),)),
+    Technique("data edges by number", ((counting, "numbered", _nothing),)),
+    Technique("no self-loops between different vertices", ((counting, "loop_free", _same),)),
     Technique("symmetry breaking", ((symmetry.Symmetry, "is_trivial", True),)),
     Technique("walks for estimates", ((CpuCandidates, "sampler", None),)),
     Technique("a second, larger sample", (_costs(effort=replace(CPU.effort, confirmed=CPU.effort.walked)),)),

@@ -45,6 +45,8 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     for way in (
         "as planned",
         "inclusion and exclusion",
+        "edges by number",
+        "no self-loops",
         "everything remembered",
         "everything folded",
         "nothing folded",

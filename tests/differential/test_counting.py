@@ -20,7 +20,7 @@ import gquery
 from gquery import session
 from gquery.planner.memo import shape
 from gquery.planner.passes import candidates as filters
-from gquery.planner.search import matching, second_half
+from gquery.planner.search import counting, matching, second_half
 from gquery.planner.search.alike import symmetry
 from gquery.planner.search.costs import CPU
 from gquery.planner.search.sums import strategy
@@ -50,8 +50,10 @@ def _no(*_: object) -> bool:
 
 WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "as planned": [],
-    "inclusion and exclusion": [costs({"gain": 1e9, "least_problems": 60}, worth_improving=-1.0)],
-    "every root": [costs({"roots": 9}, worth_improving=-1.0), (matching._CountPlanner, "_ways", lambda *_: [])],
+    "inclusion and exclusion": [costs({"gain": 1e9, "least_problems": 60, "numbered": 0.0}, worth_improving=-1.0)],
+    "edges by number": [costs({"gain": 1e9, "numbered": 1e9}, worth_improving=-1.0)],
+    "no self-loops": [costs(build=0.0)],
+    "every root": [costs({"roots": 9}, worth_improving=-1.0), (counting._CountPlanner, "_ways", lambda *_: [])],
     "everything remembered": [costs(reuse=0.0, folds=-1.0)],
     "nothing remembered": [costs(reuse=math.inf)],
     "everything folded": [costs(folds=math.inf)],

@@ -198,3 +198,11 @@ class Binding(_Made):
 
 
 Relation = Types | Identity | Loops | Composed | Binding
+
+
+def common(one: Relation, other: Relation) -> Relation | None:
+    """What the data edges that fit both are; None where that is not known, or where these are no data edges."""
+    if not (isinstance(one, Types) and isinstance(other, Types)) or one.number != other.number:
+        return None
+    narrow, wide = sorted((one, other), key=lambda each: len(each.types))
+    return narrow._replace(loops=one.loops and other.loops) if set(narrow.types) <= set(wide.types) else None

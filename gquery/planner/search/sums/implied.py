@@ -4,8 +4,8 @@ A vertex that is summed out as a leaf must often differ from others that have al
 leaves of a star, the opposite corner of a square. Such a vertex is certainly among the leaf's candidates once it is
 matched, so that it takes away exactly one of them, whichever vertex it is: the sum over the leaf does not depend on it.
 That is only said where it is certain, of candidate sets and filters too: no other test may speak of the leaf, and
-filters may ask for no more neighbours than its edges lead to. They ask for one by each edge of the query; in a problem
-made from it two of these may have become one.
+filters may ask for no more neighbours than its edges lead to. In a problem made from the query two of these may have
+become one.
 """
 
 from __future__ import annotations
@@ -83,7 +83,6 @@ def _plain(problem: Problem, links: Sequence[Links], apart: Sequence[int], asked
     """Of each vertex whether whatever has edges to the matches of its neighbours is a candidate. The neighbours must be
     different vertices: a filter may ask for as many."""
     told, graph = spoken_of(problem), problem.graph
-    merged = [len(group) > 1 for group in problem.merged]
     plain = []
     for vertex, edges in zip(graph.vertices, graph.incident, strict=True):
         own = links[vertex.index]
@@ -93,7 +92,6 @@ def _plain(problem: Problem, links: Sequence[Links], apart: Sequence[int], asked
             and not vertex.predicates
             and 0 < len(own) == len(edges)
             and not any(edge.predicates for edge in edges)
-            and not any(merged[each] for each in (vertex.index, *own))
             and all(together & ~(1 << neighbour) & ~apart[neighbour] == 0 for neighbour in own)
             and _is_met(asked_of(problem.merged[vertex.index], asked), vertex.index, edges)
         )

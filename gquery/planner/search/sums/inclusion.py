@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gquery.planner.ir.problem import Absence, Constraints, Pair, Problem
 from gquery.planner.ir.query_graph import QueryEdge
-from gquery.planner.ir.relations import Types
+from gquery.planner.ir.relations import Types, common
 from gquery.planner.search.alike.asked import Asked, asked_of
 from gquery.planner.search.sums.equal_edges import choices_of, coincidences
 from gquery.planner.search.sums.implied import spoken_of
@@ -96,9 +96,8 @@ def _unlike(problem: Problem, one: int, other: int, invariants: Invariants) -> I
     graph = problem.graph
     first, second = graph.edges[one], graph.edges[other]
     ways = coincidences(first, second)
-    narrow, wide = sorted((first, second), key=lambda edge: len(edge.types))
-    same_kind = first.relation.of_data_edges and second.relation.of_data_edges and set(narrow.types) <= set(wide.types)
-    if not same_kind or first.predicates or second.predicates:
+    relation = common(first.relation, second.relation)
+    if relation is None or first.predicates or second.predicates:
         return
     if any(edge.source == edge.target for edge in (first, second)):
         return
@@ -113,7 +112,7 @@ def _unlike(problem: Problem, one: int, other: int, invariants: Invariants) -> I
     for edge in collisions.pop(other):
         collisions[edge] = collisions[edge] - {other} | {one}
         collisions[one].add(edge)
-    joined = replace(first if first.directed else second, index=one, relation=narrow.relation)
+    joined = replace(first if first.directed else second, index=one, relation=relation)
     edges = tuple(joined if edge.index == one else edge for edge in graph.edges)
     equal = replace(problem, graph=replace(graph, edges=edges))
     apart = _told_apart(equal, collisions, invariants)
