@@ -57,9 +57,11 @@ class _Sums:
         """Solutions of the problems with numbered edges; nothing where they cost more than `most`."""
         context, effort, size = self.context, self.context.costs.effort, len(problem.graph.vertices)
         affordable = most * effort.numbered / context.costs.weighing(size)
-        turns = self._solver(problem, self.cardinalities, context).turns(problem)
+        solver = self._solver(problem, self.cardinalities, context)
         found: list[Solution] = []
-        for other in numbered(problem, turns, int(min(affordable, effort.most_problems)), context.invariants):
+        for other in numbered(
+            problem, lambda: solver.turns(problem), int(min(affordable, effort.most_problems)), context.invariants
+        ):
             known = derived(other, self.plan.graph, self.cardinalities, context.statistics)
             found += self._solved(other, known, context.steady())
             if sum(map(self._cost, found)) >= most:

@@ -11,7 +11,7 @@ same. So a problem over several edges between two vertices becomes some over one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
@@ -49,14 +49,16 @@ def loop_free(problem: Problem) -> Problem:
     return replace(problem, graph=replace(problem.graph, edges=edges), constraints=left)
 
 
-def numbered(problem: Problem, turns: Sequence[Turn], most: int, invariants: Invariants) -> Iterator[Problem]:
+def numbered(
+    problem: Problem, turns: Callable[[], Sequence[Turn]], most: int, invariants: Invariants
+) -> Iterator[Problem]:
     """The problem as one for every combination of numbers of its edges, at most so many; nothing where that takes
-    more, or where it cannot be told how many data edges there may be. turns: automorphisms of the problem that make
-    all others: of combinations that these make of each other one is given for all."""
+    more, or where it cannot be told how many data edges there may be. turns: gives automorphisms of the problem that
+    make all others: of combinations that these make of each other one is given for all."""
     ranges = _ranges(problem, invariants)
     if not ranges or prod(ranges.values()) > _MOST_COMBINATIONS:
         return
-    alike = _orbits([range(1, last + 1) for last in ranges.values()], _moves(problem, list(ranges), turns))
+    alike = _orbits([range(1, last + 1) for last in ranges.values()], _moves(problem, list(ranges), turns()))
     if len(alike) > most:
         return
     for numbers, times in alike.items():
