@@ -26,6 +26,7 @@ from gquery.planner.passes.draft import Draft
 from gquery.planner.search.alike.asked import Asked, asked_by
 from gquery.planner.search.sums.implied import alike_in, certainly_apart, implied_in
 from gquery.planner.search.sums.strategy import can_adapt, can_chain, can_fold, can_go_inside, can_push
+from gquery.records import replace
 from gquery.storage.schema import TURNED, Direction
 
 
@@ -225,7 +226,10 @@ def _check_alike(matching: MatchPlan, asked: Asked) -> None:
     """Leaves of which only one is looked at have the same candidates."""
     if all(step.like is None for step in matching.steps):
         return
-    alike = alike_in(matching.problem, asked)
+    problem = matching.problem
+    if matching.strategy == "push":  # where all data edges are pushed along
+        problem = replace(problem, constraints=replace(problem.constraints, choices=()))
+    alike = alike_in(problem, asked)
     parents = {step.parent for step in matching.steps[max(1, matching.kept) :]}
     step_of = {step.vertex: (number, step) for number, step in enumerate(matching.steps)}
     for number, step in enumerate(matching.steps):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,14 @@ class Adjacency:
     def compact(self) -> Adjacency:
         """The same, with its rows one after the other: what has `offsets`."""
         return self
+
+    def as_simple(self) -> Adjacency:
+        """The same, for who takes equal neighbours to be different ones."""
+        if self.simple:
+            return self
+        found = copy(self)
+        found.simple = True  # type: ignore[misc]
+        return found
 
     def kept(self, mask: NDArray[np.bool_], simple: bool | None = None) -> Adjacency:
         """The entries in a mask, of what is compact; rows stay where they are. simple: of what is left, if that is

@@ -40,6 +40,8 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "by number, with exclusion": [
         costs({"gain": 1e9, "numbered": 1e9, "least_problems": 60}, worth_improving=-1.0, build=0.0)
     ],
+    "pushed": [costs({"gain": 1e9, "numbered": 0.0, "least_problems": 60}, worth_improving=-1.0, skew=0.0)],
+    "pushed by number": [costs({"gain": 1e9, "numbered": 1e9, "least_problems": 60}, worth_improving=-1.0, skew=0.0)],
     "no self-loops": [costs({"numbered": 0.0}, build=0.0, folds=-1.0)],
     "no self-loops, with exclusion": [
         costs({"gain": 1e9, "numbered": 0.0, "least_problems": 60}, worth_improving=-1.0, build=0.0, folds=1e9)
@@ -113,6 +115,20 @@ def test_plans_say_which_edges(follows: gquery.Graph, monkeypatch: pytest.Monkey
     plan = follows.explain(f"MATCH DIFFERENT NODES {triangle}")
     assert "the first of (a)-[:FOLLOWS]-(b) but self-loops" in plan
     assert "<>" not in plan
+
+
+def test_all_data_edges_are_pushed_along(follows: gquery.Graph, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An edge that leads alone need not be numbered, nor its data edges counted."""
+    text = "MATCH DIFFERENT NODES (a)--(b)--(c)--(d)--(a) RETURN count(*)"
+    monkeypatch.setattr(*costs({"numbered": 0.0, "gain": 0.0}, push=1e9))
+    assert "pushed" not in follows.explain(text)
+    expected = gquery.Graph(follows.snapshot).query(text, device=device).scalar()
+    monkeypatch.setattr(*costs({"numbered": 0.0, "gain": 10.0}, skew=1e-3, worth_improving=-1.0))
+    plan = gquery.Graph(follows.snapshot).explain(text)
+    assert "pushed from each" in plan
+    assert "as many as for" in plan
+    assert "Multiply by the number of data edges" in plan
+    assert gquery.Graph(follows.snapshot).query(text, device=device).scalar() == expected
 
 
 def test_one_of_two_edges_that_are_one_is_no_self_loop(device: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -214,10 +214,18 @@ class ReferenceSlices:
         step, total = self.program.levels[level], 0
         for vertex in self._extensions(level, match):
             match[level] = vertex
-            ways = self._choices(level, match)
+            ways = self._choices(level, match) * self._repetitions(level, match)
             total += ways * self._below(level, match) if ways else 0
         total -= min(total, step.minus)
         return {None: total, "optional": max(total, 1), "exists": min(total, 1), "absent": int(total == 0)}[step.cap]
+
+    def _repetitions(self, level: int, match: Match) -> int:
+        """The ways to come to the vertex of a level along rows that repeat it for every data edge."""
+        found = 1
+        for rows in self.program.levels[level].backward:
+            if isinstance(rows.relation, Types) and rows.relation.repeats:
+                found *= sum(neighbour == match[level] for neighbour, _ in self.data.row(rows, match[rows.level]))
+        return found
 
     def _extensions(self, level: int, match: Match) -> list[int]:
         """The vertices that a level may be matched to."""

@@ -102,9 +102,15 @@ class ResidentGraph:
     def adjacency(self, relation: Relation, direction: Direction, snapshot: Snapshot, memory: Budget) -> DeviceRows:
         key = (relation, direction)
         if key not in self._adjacencies:
-            sorted_here = self._sorted_here(relation, direction, snapshot)
-            self._adjacencies[key] = sorted_here or self.copied(adjacency_of(*key, snapshot, memory))
+            self._adjacencies[key] = self._placed_once(relation, direction, snapshot, memory)
         return self._adjacencies[key]
+
+    def _placed_once(self, relation: Relation, direction: Direction, snapshot: Snapshot, memory: Budget) -> DeviceRows:
+        if isinstance(relation, Types) and relation.repeats:
+            whole = self.adjacency(relation._replace(repeats=False), direction, snapshot, memory)
+            return replace(whole, simple=True)
+        sorted_here = self._sorted_here(relation, direction, snapshot)
+        return sorted_here or self.copied(adjacency_of(relation, direction, snapshot, memory))
 
     def _sorted_here(self, relation: Relation, direction: Direction, snapshot: Snapshot) -> DeviceRows | None:
         """An adjacency that the host has not built, which takes it far longer. None where it has, or has to."""

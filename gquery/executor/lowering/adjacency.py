@@ -18,8 +18,9 @@ def adjacency_of(
 ) -> Adjacency:
     """The adjacency of a relation, seen in a direction. The snapshot may forget it: who needs it holds it."""
     match relation:
-        case Types(types, number, loops):
-            return snapshot.adjacency_among(types, direction, number, loops, memory)
+        case Types(types, number, loops, repeats):
+            found = snapshot.adjacency_among(types, direction, number, loops, memory)
+            return found.as_simple() if repeats else found
         case Identity():
             return snapshot.identity(memory)
         case Loops(types, number):

@@ -9,6 +9,7 @@ from gquery.executor.lowering.program import Choice, Compare, Level, Program, Ro
 from gquery.planner.ir.match_plan import ExtendStep, MatchPlan
 from gquery.planner.ir.problem import EdgeChoice
 from gquery.planner.ir.relations import Types
+from gquery.planner.search.sums.strategy import repeated_edges
 from gquery.stopping import Check
 from gquery.storage.schema import Direction
 
@@ -16,8 +17,9 @@ from gquery.storage.schema import Direction
 def lower(plan: MatchPlan, check: Check) -> Program:
     """The program of a plan."""
     lowering = _Lowering(plan, check)
-    known_at = {choice.edge: lowering.known_at(choice) for choice in plan.choices if not choice.listed}
-    summed = sorted((choice for choice in plan.choices if not choice.listed), key=lambda each: known_at[each.edge])
+    counted = [choice for choice in plan.choices if not (choice.listed or choice.edge in lowering.repeated)]
+    known_at = {choice.edge: lowering.known_at(choice) for choice in counted}
+    summed = sorted(counted, key=lambda each: known_at[each.edge])
     weights: list[list[int]] = [[] for _ in plan.steps]
     for index, choice in enumerate(summed):
         weights[known_at[choice.edge]].append(index)
@@ -40,6 +42,7 @@ class _Lowering:
         self.plan = plan
         self.check = check
         self.level_of = {step.vertex: level for level, step in enumerate(plan.steps)}
+        self.repeated = repeated_edges(plan.problem, plan.steps, plan.kept, plan.strategy == "push")
 
     def level(self, step: ExtendStep, weights: list[int]) -> Level:
         self.check()
@@ -95,7 +98,11 @@ class _Lowering:
         edge, problem = self.plan.graph.edges[index], self.plan.problem
         mask = problem.edges[index] if edge.predicates else None
         tables = problem.graph.vertices[source].tables
-        return Rows(edge.relation, edge.direction(source), tables, self.level_of[source], mask)
+        relation = edge.relation
+        if index in self.repeated:
+            assert isinstance(relation, Types)
+            relation = relation._replace(repeats=True)
+        return Rows(relation, edge.direction(source), tables, self.level_of[source], mask)
 
     def _absent(self, other: int, direction: Direction, types: tuple[str, ...]) -> Rows:
         tables = self.plan.problem.graph.vertices[other].tables

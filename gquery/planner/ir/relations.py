@@ -54,12 +54,14 @@ class _Made:
 
 class Types(NamedTuple):
     """The data edges of some types, sorted; the planner may ask for some of them alone. number: the first of those
-    between two vertices, the second, and so on; 0 for all. loops: self-loops are among them. A tuple, since those of a
-    large pattern are hashed a thousand times."""
+    between two vertices, the second, and so on; 0 for all. loops: self-loops are among them. repeats: who goes along
+    it comes to a vertex once for each data edge, as if to another one. A tuple, since those of a large pattern are
+    hashed a thousand times."""
 
     types: tuple[str, ...]
     number: int = 0
     loops: bool = True
+    repeats: bool = False
 
     @property
     def is_whole(self) -> bool:
@@ -72,8 +74,8 @@ class Types(NamedTuple):
         return True
 
     def is_simple(self, invariants: Invariants, direction: Direction) -> bool:
-        """Whether there is at most one edge between two vertices."""
-        return self.number > 0 or invariants.simple(self.types, direction)
+        """Whether there is at most one edge between two vertices, as far as anybody asks."""
+        return self.number > 0 or self.repeats or invariants.simple(self.types, direction)
 
     def may_loop(self, invariants: Invariants, tables: set[int]) -> bool:
         """Whether it may lead from a vertex of the tables to itself."""

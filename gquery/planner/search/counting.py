@@ -18,6 +18,7 @@ from gquery.planner.search.orders import Solution
 from gquery.planner.search.solving import Solver
 from gquery.planner.search.sums.inclusion import exclusions, less_tests, told_apart, told_by_ends, twins, without
 from gquery.planner.search.sums.some_edges import loop_free, numbered
+from gquery.planner.search.sums.strategy import repeats_all
 from gquery.records import replace
 
 
@@ -80,8 +81,9 @@ class _Sums:
 
     def _cost(self, solution: Solution) -> float:
         """What a solution costs, with finding out how many data edges each of its matches has."""
-        multiplied = solution.problem.constraints.choices and not solution.tree.is_folded
-        return solution.tree.cost * (self.context.costs.multiplied if multiplied else 1.0)
+        tree = solution.tree
+        known = tree.is_folded or tree.strategy == "push" or repeats_all(solution.problem, tree.order)
+        return tree.cost * (1.0 if known else self.context.costs.multiplied)
 
     def _solver(self, problem: Problem, cardinalities: Cardinalities, context: Context) -> Solver:
         return Solver(problem, self.plan.kept, cardinalities, self.space, context, self.asked, self.lead)

@@ -50,6 +50,7 @@ class Structure:
         self._problem = problem
         self._kept = kept
         self._symmetry: Symmetry | None = None
+        self.asked = asked
         self._told_apart = None if is_query else [asked_of(group, asked) for group in problem.merged]
         check()
         self.ties = ties_of(problem, asked)
@@ -92,7 +93,7 @@ class Orders:
         self.model = PrefixModel(problem.graph, cardinalities, context.statistics if raw else None, self.costs)
         self.factoriser = Factoriser(self.model, structure.ties, self.kept, problem.graph.parts, context.check)
         self.neighbourhoods = Neighbourhoods(problem, self.model, context.statistics) if raw else None
-        self.pushing = Pushing(problem, self.model) if raw and not kept else None
+        self.pushing = Pushing(problem, self.model, structure.asked) if raw and not kept else None
         self.check = context.check
         self.sampling = None
         if context.sampler is not None and not problem.graph.parts:

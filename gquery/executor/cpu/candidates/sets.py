@@ -144,7 +144,7 @@ class CandidateSets:
 
     def cache_of(self, adjacency: Adjacency) -> Cache | None:
         """Where what is made of an adjacency may stay for other queries; None for what this one has made."""
-        lasting = (held for (relation, _), held in self._held.items() if not isinstance(relation, Binding))
+        lasting = (held for (relation, _), held in self._held.items() if not _is_made(relation))
         return self.snapshot.cache if any(held is adjacency for held in lasting) else None
 
     def lists(self, rows: Rows) -> tuple[int, int, int, int]:
@@ -357,3 +357,8 @@ def _whole(snapshot: Snapshot, tables: tuple[int, ...], key: Hashable) -> Candid
     """All vertices of some tables, for every query."""
     vertices = snapshot.vertex_numbers.ids(tables, np.int32)
     return CandidateSet(vertices, snapshot.vertex_count, frozenset(tables), key).shared()
+
+
+def _is_made(relation: Relation) -> bool:
+    """Whether the adjacency of a relation is made for each run."""
+    return isinstance(relation, Binding) or (isinstance(relation, Types) and relation.repeats)

@@ -12,6 +12,7 @@ from gquery.executor.gpu.program.levels import Levels
 from gquery.executor.gpu.program.table import NO_SUMS, Sums
 from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.pushed import chains
+from gquery.planner.ir.relations import Types
 
 _COUNTERS = 1 << 32  # bytes at most
 _SHARE = 8  # of the device's free memory, of which they take one
@@ -60,8 +61,7 @@ class Pushing:
         self.table = levels.table
         self.chains = [each for each in found if each.levels]
         self._universe = -(-self.table.positions_of(_FAR) // _NEAR) * _NEAR
-        # A chain comes to an end by so many ways at most: no entry stands in a row twice.
-        ways = max(prod(map(self.table.longest.__getitem__, each.levels[:-1])) for each in self.chains)
+        ways = max(map(self._ways, self.chains))
         self._width = next(width for width in _WIDTHS if width == _WIDTHS[-1] or ways < 1 << 8 * width)
         room = min(_COUNTERS, levels.tape.device.free_bytes() // _SHARE if available is None else available // 4)
         size = 1 << room.bit_length() >> 1  # the same for most queries, which have them one after the other
@@ -78,6 +78,13 @@ class Pushing:
         words = [(self._counters[each.kind], self._width, int(each.kind == 0), each.minus) for each in found]
         self._words = self.tape.data([word for each in words for word in each])
         self._count = len(found)
+
+    def _ways(self, chain: Chain) -> int:
+        """By how many ways a chain comes to one end at most. An entry stands in a row twice only where rows repeat
+        their neighbours."""
+        longest, end = self.table.longest, self.table.program.levels[chain.levels[-1]]
+        repeats = any(isinstance(each.relation, Types) and each.relation.repeats for each in end.backward)
+        return prod(longest[level] for level in (chain.levels if repeats else chain.levels[:-1]))
 
     @contextmanager
     def zeroed(self) -> Iterator[None]:

@@ -11,21 +11,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import permutations
 
+from gquery.lasting.properties import cached_property
 from gquery.planner.ir.match_plan import chains_of
 from gquery.planner.ir.problem import Problem
+from gquery.planner.search.alike.asked import Asked
 from gquery.planner.search.cardinality import ENDLESS, PrefixModel
 from gquery.planner.search.sums.factorise import Level, Tree
-from gquery.planner.search.sums.inside import has_plain_tests
+from gquery.planner.search.sums.implied import alike_in
+from gquery.planner.search.sums.strategy import MOST_LEVELS, has_pushed_tests, leads
+from gquery.records import replace
 
 
 class Pushing:
     """What pushed sums cost for one problem."""
 
-    def __init__(self, problem: Problem, model: PrefixModel) -> None:
+    def __init__(self, problem: Problem, model: PrefixModel, asked: Asked) -> None:
+        """asked: by filters, of the query's vertices."""
         self.problem = problem
         self.model = model
         self.costs = model.costs
-        self._plain = has_plain_tests(problem)
+        self._plain = has_pushed_tests(problem)
+        self._asked = asked
+
+    @cached_property
+    def _alike(self) -> tuple[int, ...]:
+        """For each vertex the mask of those that have the same candidates, each as often."""
+        constraints = replace(self.problem.constraints, choices=())
+        return alike_in(replace(self.problem, constraints=constraints), self._asked)
 
     def orders(self) -> Iterator[tuple[int, ...]]:
         """Orders that begin with a root and a vertex that is not near it, with what holds them together behind, chain
@@ -52,12 +64,16 @@ class Pushing:
         """The tree, with sums to be pushed if that is possible and cheaper."""
         if not self._plain or kept or not self._fits(tree.levels, above):
             return tree
-        cost, levels = self._cost(tree.levels, above)
+        cost, levels = self._cost(self._with_alike(tree.levels, above), above)
         return Tree(levels, cost, "push") if cost < tree.cost else tree
 
     def _fits(self, levels: tuple[Level, ...], above: Mapping[int, tuple[int, ...]]) -> bool:
         """Whether chains of neighbours lead from the first level to the second."""
-        if len(levels) < 3 or levels[1].folded or self.model.near[levels[1].vertex] >> levels[0].vertex & 1:
+        if (
+            not 3 <= len(levels) <= MOST_LEVELS
+            or levels[1].folded
+            or self.model.near[levels[1].vertex] >> levels[0].vertex & 1
+        ):
             return False
         far = levels[1].vertex
         if any(far in smaller for smaller in above.values()):
@@ -65,18 +81,31 @@ class Pushing:
         chains = chains_of([(level.parent, level.folded) for level in levels])
         return chains is not None and all(
             (len(chain) == 1 or not levels[chain[-1]].constants)
-            and self._leads(levels[0].vertex, [levels[number].vertex for number in chain], far)
+            and leads(self.problem, levels[0].vertex, [levels[number].vertex for number in chain], far)
             for chain in chains
         )
 
-    def _leads(self, root: int, chain: list[int], far: int) -> bool:
-        matched, near = 1 << root, 0
-        for vertex in chain:
-            if not self.model.near[vertex] & matched:
-                return False
-            matched |= 1 << vertex
-            near |= self.model.near[vertex]
-        return bool(near >> far & 1)
+    def _with_alike(self, levels: tuple[Level, ...], above: Mapping[int, tuple[int, ...]]) -> tuple[Level, ...]:
+        """With chains of one vertex that are alike, where several data edges fit their edges: then they come to the
+        far vertex as often, which leaves without sums pushed would not tell."""
+        if not self.problem.constraints.choices:
+            return levels
+        new = list(levels)
+        alone = [
+            chain[0] for chain in chains_of([(each.parent, each.folded) for each in levels]) or () if len(chain) == 1
+        ]
+        tested = {vertex for pair in self.problem.different for vertex in pair}
+        plain = [number for number in alone if levels[number].vertex not in tested]
+        for place, number in enumerate(plain):
+            vertex = levels[number].vertex
+            alike = (
+                first
+                for first in plain[:place]
+                if self._alike[vertex] >> levels[first].vertex & 1 and new[first].like < 0
+                if set(above.get(vertex, ())) == set(above.get(levels[first].vertex, ()))
+            )
+            new[number] = new[number]._replace(like=next(alike, new[number].like))
+        return tuple(new)
 
     def _cost(self, levels: tuple[Level, ...], above: Mapping[int, tuple[int, ...]]) -> tuple[float, tuple[Level, ...]]:
         costs, model = self.costs, self.model

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gquery.planner.ir.match_plan import ExtendStep, Strategy, chains_of
-from gquery.planner.ir.problem import Problem
+from gquery.planner.ir.problem import EdgeChoice, Problem
+from gquery.planner.ir.relations import Types
 from gquery.planner.search.sums.inside import has_plain_tests
+from gquery.records import replace
 
-_MOST_LEVELS = 62  # levels of which one number can say which are needed
+MOST_LEVELS = 62  # levels of which one number can say which are needed
 _MOST_ADAPTED = 64  # vertices that one number can be a set of
 _MOST_ROWS = 2  # of the leaf of a chain: those of cliques stay in the caches, and depth first looks into them sooner
 
@@ -34,17 +36,17 @@ def strategy_of(
 def can_fold(problem: Problem, steps: Sequence[ExtendStep], kept: int) -> bool:
     """Whether every sum is computed for all candidates of its parent at once."""
     folded = all(step.folded for step in steps[max(1, kept) :])
-    return folded and (kept > 0 or steps[0].vertex not in _weighed_at(problem, steps))
+    return folded and (kept > 0 or steps[0].vertex not in _weighed_at(problem, steps, kept))
 
 
 def can_chain(problem: Problem, steps: Sequence[ExtendStep], kept: int) -> bool:
     """Whether every level that is summed by a search has at most one below it and no rare way to count."""
     below = [step for step in steps[max(1, kept) :] if not step.folded]
-    if not below or len(steps) > _MOST_LEVELS or len(below[-1].backward) > _MOST_ROWS:
+    if not below or len(steps) > MOST_LEVELS or len(below[-1].backward) > _MOST_ROWS:
         return False
     if any(step.cap is not None or step.contexts for step in below):
         return False
-    weighed = _weighed_at(problem, steps)
+    weighed = _weighed_at(problem, steps, kept)
     return len({step.parent for step in below}) == len(below) and not any(step.vertex in weighed for step in below)
 
 
@@ -55,7 +57,7 @@ def can_go_inside(problem: Problem, steps: Sequence[ExtendStep], kept: int) -> b
     root, edges = steps[0].vertex, problem.graph.edges
     below = [step for step in steps[1:] if not step.folded]
     near = all(any(root == edges[edge].other(step.vertex) for edge in step.backward) for step in below)
-    return bool(below) and near and len(steps) <= _MOST_LEVELS
+    return bool(below) and near and len(steps) <= MOST_LEVELS
 
 
 def can_adapt(problem: Problem, steps: Sequence[ExtendStep], kept: int) -> bool:
@@ -73,7 +75,7 @@ def adapts(problem: Problem) -> bool:
 def can_push(problem: Problem, steps: Sequence[ExtendStep], kept: int) -> bool:
     """Whether chains of vertices lead from the first to the second, which has no other tie to the first than that it
     differs, and no test is a rare one."""
-    if kept or not has_plain_tests(problem) or len(steps) < 3 or len(steps) > _MOST_LEVELS or steps[1].backward:
+    if kept or not has_pushed_tests(problem) or len(steps) < 3 or len(steps) > MOST_LEVELS or steps[1].backward:
         return False
     if any(step.cap is not None or steps[1].vertex in step.above for step in steps):
         return False
@@ -81,25 +83,73 @@ def can_push(problem: Problem, steps: Sequence[ExtendStep], kept: int) -> bool:
     if steps[1].folded or chains is None:
         return False
     constant = any(len(chain) > 1 and steps[chain[-1]].constants for chain in chains)  # they go off each inner sum
-    return not constant and all(_leads(problem, steps, chain) for chain in chains)
+    root, far = steps[0].vertex, steps[1].vertex
+    return not constant and all(leads(problem, root, [steps[each].vertex for each in chain], far) for chain in chains)
 
 
-def _leads(problem: Problem, steps: Sequence[ExtendStep], chain: Sequence[int]) -> bool:
-    """Whether a chain leads from the first step to the second."""
-    matched, arrives = {steps[0].vertex}, False
-    for number in chain:
-        vertex = steps[number].vertex
-        near = {problem.graph.edges[edge].other(vertex) for edge in steps[number].backward}
-        if not near & matched:
+def has_pushed_tests(problem: Problem) -> bool:
+    """Whether no more is asked of several vertices than pushed sums can mind: what `has_plain_tests` says, but that
+    several data edges may fit an edge."""
+    choices = problem.constraints.choices
+    constraints = replace(problem.constraints, choices=())
+    return all(can_repeat(problem, each) for each in choices) and has_plain_tests(
+        replace(problem, constraints=constraints)
+    )
+
+
+def leads(problem: Problem, root: int, chain: Sequence[int], far: int) -> bool:
+    """Whether a chain of vertices leads from a root to a far one. An edge that several data edges fit must lead alone
+    where it does: then each of them is taken for one that leads elsewhere."""
+    counted = {choice.edge for choice in problem.constraints.choices}
+    matched, ends = {root}, list[int]()
+    for vertex in chain:
+        edges = problem.graph.incident[vertex]
+        inner = [edge.index for edge in edges if edge.other(vertex) in matched]
+        if not inner or (len(inner) > 1 and not counted.isdisjoint(inner)):
             return False
         matched.add(vertex)
-        arrives |= steps[1].vertex in near
-    return arrives
+        ends += [edge.index for edge in edges if edge.other(vertex) == far]
+    return bool(ends) and (len(ends) == 1 or counted.isdisjoint(ends))
 
 
-def _weighed_at(problem: Problem, steps: Sequence[ExtendStep]) -> set[int]:
+def repeated_edges(problem: Problem, steps: Sequence[ExtendStep], kept: int, pushed: bool) -> frozenset[int]:
+    """Of the edges that several data edges fit those that nobody has to count: they alone lead to a vertex that is
+    summed out, which is matched once for each of them. pushed: the sum is."""
+    counted = {choice.edge for choice in problem.constraints.choices if can_repeat(problem, choice)}
+    if pushed:
+        return frozenset(counted)
+    below = (step for step in steps[max(1, kept) :] if len(step.backward) == 1 and not step.folded)
+    plain = (step for step in below if not (_is_tested(step) or step.cap or step.constants or step.like is not None))
+    return frozenset(step.backward[0] for step in plain if step.backward[0] in counted)
+
+
+def repeats_all(problem: Problem, order: Sequence[int]) -> bool:
+    """Whether all edges that several data edges fit lead alone along an order, so that nobody has to count these."""
+    place = {vertex: number for number, vertex in enumerate(order)}
+    for choice in problem.constraints.choices:
+        edge = problem.graph.edges[choice.edge]
+        last = max(edge.source, edge.target, key=place.__getitem__)
+        inner = sum(place[each.other(last)] < place[last] for each in problem.graph.incident[last])
+        if inner > 1 or not can_repeat(problem, choice):
+            return False
+    return True
+
+
+def can_repeat(problem: Problem, choice: EdgeChoice) -> bool:
+    """Whether the data edges of a choice may be matched as often as they are, if its edge leads alone."""
+    edge = problem.graph.edges[choice.edge]
+    plain = isinstance(edge.relation, Types) and not edge.predicates and edge.source != edge.target
+    return plain and not choice.collides and not choice.listed
+
+
+def _is_tested(step: ExtendStep) -> bool:
+    return bool(step.different_from or step.different_pairs or step.comparisons or step.absent)
+
+
+def _weighed_at(problem: Problem, steps: Sequence[ExtendStep], kept: int) -> set[int]:
     """The vertices at whose levels numbers of edges become known."""
-    choices = [choice for choice in problem.constraints.choices if not choice.listed]
+    repeated = repeated_edges(problem, steps, kept, pushed=False)
+    choices = [each for each in problem.constraints.choices if not (each.listed or each.edge in repeated)]
     if not choices:
         return set()
     level = {step.vertex: number for number, step in enumerate(steps)}
