@@ -29,6 +29,7 @@ from tests.differential.forms import (
 )
 from tests.differential.generate import MODES
 from tests.differential.judged import counted
+from tests.differential.test_counting import WAYS as COUNTED
 from tests.differential.test_counting import costs
 
 FUZZ = int(os.environ.get("GQUERY_FUZZ", "1"))
@@ -129,6 +130,26 @@ def test_all_data_edges_are_pushed_along(follows: gquery.Graph, device: str, mon
     assert "as many as for" in plan
     assert "Multiply by the number of data edges" in plan
     assert gquery.Graph(follows.snapshot).query(text, device=device).scalar() == expected
+
+
+@pytest.mark.parametrize("way", ["candidate graph", "raw adjacency"])
+def test_more_edges_lead_to_a_vertex_than_there_are_vertices(
+    way: str, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that repeat their vertices are longer than sets of candidates."""
+    for owner, name, value in COUNTED[way]:
+        monkeypatch.setattr(owner, name, value)
+    monkeypatch.setattr(*costs(folds=-1.0))
+    source, target = [0] * 40 + [1] * 30 + [2] * 20, [1] * 40 + [2] * 30 + [0] * 20
+    graph = gquery.from_arrow(
+        vertices={"V": {"id": [0, 1, 2]}}, edges={("V", "E", "V"): {"source": source, "target": target}}
+    )
+    text = "MATCH REPEATABLE ELEMENTS (a)--(b)--(c)--(d), (b)--(e) RETURN count(*)"
+    between = np.zeros((3, 3), np.int64)
+    np.add.at(between, (source + target, target + source), 1)
+    degrees = between.sum(axis=0)
+    expected = sum(degrees[b] ** 2 * between[b, c] * degrees[c] for b, c in product(range(3), range(3)))
+    assert graph.query(text, device=device).scalar() == expected
 
 
 def test_one_of_two_edges_that_are_one_is_no_self_loop(device: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
 from gquery.planner.ir import filters as steps
 from gquery.planner.ir.query_graph import QueryGraph
-from gquery.planner.ir.relations import Types
+from gquery.planner.ir.relations import Types, repeats
 from gquery.settings import Settings
 from gquery.storage.graph import Snapshot
 
@@ -223,7 +223,7 @@ class ReferenceSlices:
         """The ways to come to the vertex of a level along rows that repeat it for every data edge."""
         found = 1
         for rows in self.program.levels[level].backward:
-            if isinstance(rows.relation, Types) and rows.relation.repeats:
+            if repeats(rows.relation):
                 found *= sum(neighbour == match[level] for neighbour, _ in self.data.row(rows, match[rows.level]))
         return found
 

@@ -202,6 +202,11 @@ class Binding(_Made):
 Relation = Types | Identity | Loops | Composed | Binding
 
 
+def repeats(relation: Relation) -> bool:
+    """Whether rows have a vertex once for each data edge that leads there, though nobody takes them for one."""
+    return isinstance(relation, Types) and relation.repeats
+
+
 def common(one: Relation, other: Relation) -> Relation | None:
     """What the data edges that fit both are; None where that is not known, or where these are no data edges."""
     if not (isinstance(one, Types) and isinstance(other, Types)) or one.number != other.number:

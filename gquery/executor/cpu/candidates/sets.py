@@ -31,7 +31,7 @@ from gquery.planner.ir.filters import (
     SeedFilter,
 )
 from gquery.planner.ir.query_graph import QueryGraph
-from gquery.planner.ir.relations import Binding, Identity, Relation, Types
+from gquery.planner.ir.relations import Binding, Identity, Relation, Types, repeats
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.cache import Cache
 from gquery.storage.graph import Snapshot
@@ -361,4 +361,4 @@ def _whole(snapshot: Snapshot, tables: tuple[int, ...], key: Hashable) -> Candid
 
 def _is_made(relation: Relation) -> bool:
     """Whether the adjacency of a relation is made for each run."""
-    return isinstance(relation, Binding) or (isinstance(relation, Types) and relation.repeats)
+    return isinstance(relation, Binding) or repeats(relation)

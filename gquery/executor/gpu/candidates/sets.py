@@ -14,6 +14,7 @@ from gquery.executor.gpu.resident import DeviceRows, QueryRows
 from gquery.executor.gpu.tape import Room, Tape
 from gquery.executor.lowering.program import Rows
 from gquery.planner.ir.filters import EdgePredicateFilter, Filter, SeedFilter
+from gquery.planner.ir.relations import repeats
 
 _PAYS = 50  # a sweep that removes fewer than one of so many candidates is the last
 
@@ -154,8 +155,8 @@ class CandidateSets:
         return found
 
     def candidate_edges(self, asked: Iterable[Asked], tape: Tape) -> dict[Asked, DeviceRows]:
-        """Rows from candidates to candidates, each neighbour once, in positions: row i is of candidate i. What is not
-        known yet is there when the tape has begun."""
+        """Rows from candidates to candidates, each neighbour once (but where rows repeat them), in positions: row i is
+        of candidate i. What is not known yet is there when the tape has begun."""
         asked = list(dict.fromkeys(asked))
         missing = [each for each in asked if each not in self._edges]
         if missing:
@@ -173,7 +174,8 @@ class CandidateSets:
             most += self._most_entries(rows, whole, source, target)
         offsets, entries = self.room.take(8 * (ends[-1] + 1)), self.room.take(4 * most)
         for begin, whole, (rows, source, target) in zip(ends, wholes, asked, strict=False):
-            longest, place = min(whole.longest, target.count), offsets + 8 * begin
+            longest = whole.longest if repeats(rows.relation) else min(whole.longest, target.count)
+            place = offsets + 8 * begin
             self._edges[rows, source, target] = DeviceRows(
                 0, source.count, place, entries, True, longest, most, self.room
             )

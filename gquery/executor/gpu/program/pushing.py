@@ -12,7 +12,7 @@ from gquery.executor.gpu.program.levels import Levels
 from gquery.executor.gpu.program.table import NO_SUMS, Sums
 from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.pushed import chains
-from gquery.planner.ir.relations import Types
+from gquery.planner.ir.relations import repeats
 
 _COUNTERS = 1 << 32  # bytes at most
 _SHARE = 8  # of the device's free memory, of which they take one
@@ -83,8 +83,8 @@ class Pushing:
         """By how many ways a chain comes to one end at most. An entry stands in a row twice only where rows repeat
         their neighbours."""
         longest, end = self.table.longest, self.table.program.levels[chain.levels[-1]]
-        repeats = any(isinstance(each.relation, Types) and each.relation.repeats for each in end.backward)
-        return prod(longest[level] for level in (chain.levels if repeats else chain.levels[:-1]))
+        again = any(repeats(each.relation) for each in end.backward)
+        return prod(longest[level] for level in (chain.levels if again else chain.levels[:-1]))
 
     @contextmanager
     def zeroed(self) -> Iterator[None]:
