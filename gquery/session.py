@@ -34,7 +34,7 @@ from gquery.planner.memo.remembered import Memos, Remembered, types_of
 from gquery.planner.passes.demand import pushed_limit
 from gquery.planner.plan import plan_chain
 from gquery.planner.search.context import Context
-from gquery.planner.search.costs import CPU, for_card, for_threads
+from gquery.planner.search.costs import CPU, for_card, for_memory, for_threads
 from gquery.planner.search.second_half import SecondHalf
 from gquery.planner.search.settled import Settled
 from gquery.result import Result, numbers_of
@@ -178,6 +178,7 @@ class Planned:
         snapshot.counts.make_sure(bound.edge_types, check)
         limits = tuple(pushed_limit(segment, parameters) for segment in bound.all_segments)
         costs = for_card(CPU) if settings.device == "gpu" else for_threads(CPU, settings.threads)
+        costs = for_memory(costs, settings.memory_limit, snapshot.edge_count)
         context = partial(Context, snapshot.invariants, snapshot.statistics, costs)
 
         def planned(memos: Memos) -> Ready:
@@ -186,7 +187,7 @@ class Planned:
             return Ready(plan, {each.plan.number: Settled(each, most=costs.worth_improving) for each in halves}, {}, [])
 
         self.plan, self.matchings, tails, chains = known.plan(
-            (*asked, limits, settings.device, settings.threads), bound, planned
+            (*asked, limits, settings.device, settings.threads, costs.select), bound, planned
         )
         self.notices, self.device = bound.notices, bound.device
         backend, besides = partial(backend_of, settings), (card_beside(settings), walker_beside(settings))

@@ -76,14 +76,10 @@ class Adjacency:
             reached, further = further, again & np.concatenate([[False], further[:-1]])
         return self.kept(reached & ~further, simple=True)
 
-    def without(self, loops: Adjacency) -> Adjacency:
-        """The entries that do not lead from a vertex to itself, of what is compact. loops: those that do."""
-        vertices = distinct(loops.neighbours)
-        begins, ends = self.bounds(vertices)
-        entries = ranges(begins, ends)
-        mask = np.ones(self.entries, np.bool_)
-        mask[entries[self.neighbours[entries] == np.repeat(vertices, ends - begins)]] = False
-        return self.kept(mask)
+    def without_loops(self) -> Adjacency:
+        """The entries that do not lead from a vertex to itself, of what is compact."""
+        vertices = np.arange(self.first, self.first + self.rows, dtype=np.int32)
+        return self.kept(self.neighbours != np.repeat(vertices, np.diff(self.offsets)))
 
     def among(self, vertices: NDArray[np.int32]) -> NDArray[np.int32]:
         """Those of some vertices, ascending, that may have a row: all that have one, and no others that are cheap to

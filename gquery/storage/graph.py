@@ -183,19 +183,23 @@ class Snapshot:
             source, target = source[kept], target[kept]
         return source, target
 
-    def adjacency_among(
-        self, types: tuple[str, ...], direction: Direction, number: int, loops: bool, meter: Meter | None = None
+    def some_of(
+        self,
+        whole: Adjacency,
+        types: tuple[str, ...],
+        direction: Direction,
+        number: int,
+        loops: bool,
+        meter: Meter | None = None,
     ) -> Adjacency:
-        """The same with some of the edges alone: of those between two vertices only the first, the second and so on
-        (number; 0: all), and self-loops or not."""
-        whole = self.adjacency(types, direction, meter)
+        """Of an adjacency, that of all edges of `types`, some entries alone: of those between two vertices only the
+        first, the second and so on (number; 0: all), and self-loops or not."""
         is_numbered = number > (1 if whole.simple else 0)
-        own = None if loops else self.loops(types, meter=meter)
-        if not is_numbered and own is None:
+        if not is_numbered and loops:
             return whole
 
         def build() -> Adjacency:
-            built = whole.compact() if own is None else whole.compact().without(own)
+            built = whole.compact() if loops else whole.compact().without_loops()
             return built.numbered(number) if is_numbered else built
 
         most = 34 * whole.entries + 8 * whole.rows

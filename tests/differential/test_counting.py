@@ -52,7 +52,7 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "as planned": [],
     "inclusion and exclusion": [costs({"gain": 1e9, "least_problems": 60, "numbered": 0.0}, worth_improving=-1.0)],
     "edges by number": [costs({"gain": 1e9, "numbered": 1e9}, worth_improving=-1.0)],
-    "no self-loops": [costs(build=0.0)],
+    "no self-loops": [costs(select=0.0)],
     "every root": [costs({"roots": 9}, worth_improving=-1.0), (counting._CountPlanner, "_ways", lambda *_: [])],
     "everything remembered": [costs(reuse=0.0, folds=-1.0)],
     "nothing remembered": [costs(reuse=math.inf)],

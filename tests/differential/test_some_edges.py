@@ -39,13 +39,13 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "as planned": [],
     "by number": [costs({"gain": 1e9, "numbered": 1e9, "least_problems": 0}, worth_improving=-1.0)],
     "by number, with exclusion": [
-        costs({"gain": 1e9, "numbered": 1e9, "least_problems": 60}, worth_improving=-1.0, build=0.0)
+        costs({"gain": 1e9, "numbered": 1e9, "least_problems": 60}, worth_improving=-1.0, select=0.0)
     ],
     "pushed": [costs({"gain": 1e9, "numbered": 0.0, "least_problems": 60}, worth_improving=-1.0, skew=0.0)],
     "pushed by number": [costs({"gain": 1e9, "numbered": 1e9, "least_problems": 60}, worth_improving=-1.0, skew=0.0)],
-    "no self-loops": [costs({"numbered": 0.0}, build=0.0, folds=-1.0)],
+    "no self-loops": [costs({"numbered": 0.0}, select=0.0, folds=-1.0)],
     "no self-loops, with exclusion": [
-        costs({"gain": 1e9, "numbered": 0.0, "least_problems": 60}, worth_improving=-1.0, build=0.0, folds=1e9)
+        costs({"gain": 1e9, "numbered": 0.0, "least_problems": 60}, worth_improving=-1.0, select=0.0, folds=1e9)
     ],
 }
 
@@ -108,7 +108,7 @@ def follows() -> gquery.Graph:
 
 
 def test_plans_say_which_edges(follows: gquery.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(*costs({"numbered": 1e9}, worth_improving=-1.0, build=0.0))
+    monkeypatch.setattr(*costs({"numbered": 1e9}, worth_improving=-1.0, select=0.0))
     triangle = "(a)--(b)--(c)--(a) RETURN count(*)"
     plan = follows.explain(f"MATCH {triangle}")
     assert "along the second of (a)-[:FOLLOWS]-(b)" in plan
@@ -154,7 +154,7 @@ def test_more_edges_lead_to_a_vertex_than_there_are_vertices(
 
 def test_one_of_two_edges_that_are_one_is_no_self_loop(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then the other is none either, whichever of them is of fewer types."""
-    monkeypatch.setattr(*costs({"gain": 1e9, "least_problems": 60, "numbered": 0.0}, worth_improving=-1.0, build=0.0))
+    monkeypatch.setattr(*costs({"gain": 1e9, "least_problems": 60, "numbered": 0.0}, worth_improving=-1.0, select=0.0))
     graph = gquery.from_arrow(
         vertices={"V": {"id": [0, 1, 2]}},
         edges={
@@ -164,6 +164,20 @@ def test_one_of_two_edges_that_are_one_is_no_self_loop(device: str, monkeypatch:
     )
     text = "MATCH (c)-[]->(a), (c)-[]->(b), (c)-[:X]->(d) WHERE b <> c RETURN count(*)"
     assert graph.query(text, device=device).scalar() == 14
+
+
+def test_little_memory_is_not_spent_on_other_adjacencies(
+    follows: gquery.Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(*costs({"gain": 1e9, "numbered": 1e9}, worth_improving=-1.0, select=0.0))
+    text = "MATCH DIFFERENT NODES (a)--(b)--(c)--(a) RETURN count(*)"
+    assert "the second of" in follows.explain(text)
+    expected = follows.query(text).scalar()
+    limited = gquery.Graph(follows.snapshot).with_settings(memory_limit="200kB")
+    plan = limited.explain(text)
+    assert "the second of" not in plan
+    assert "but self-loops" not in plan
+    assert limited.query(text).scalar() == expected
 
 
 def test_what_is_listed_is_matched_along_all_edges(follows: gquery.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,7 +191,7 @@ def test_what_is_listed_is_matched_along_all_edges(follows: gquery.Graph, monkey
 
 
 def test_changes_of_a_graph_are_seen(follows: gquery.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(*costs({"gain": 1e9, "numbered": 1e9}, worth_improving=-1.0, build=0.0))
+    monkeypatch.setattr(*costs({"gain": 1e9, "numbered": 1e9}, worth_improving=-1.0, select=0.0))
     text = "MATCH DIFFERENT NODES (a)--(b)--(c)--(a) RETURN count(*)"
     store = gquery.Store(follows)
     before = store.execute(text).scalar()

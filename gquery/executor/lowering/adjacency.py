@@ -18,9 +18,9 @@ def adjacency_of(
 ) -> Adjacency:
     """The adjacency of a relation, seen in a direction. The snapshot may forget it: who needs it holds it."""
     match relation:
-        case Types(types, number, loops, repeats):
-            found = snapshot.adjacency_among(types, direction, number, loops, memory)
-            return found.as_simple() if repeats else found
+        case Types(types):
+            whole = snapshot.adjacency(types, direction, memory)
+            return some_of(relation, whole, direction, snapshot, memory)
         case Identity():
             return snapshot.identity(memory)
         case Loops(types, number):
@@ -30,6 +30,13 @@ def adjacency_of(
         case Binding(column):
             assert seeds is not None
             return seeds.adjacency(column, direction)
+
+
+def some_of(relation: Types, whole: Adjacency, direction: Direction, snapshot: Snapshot, memory: Budget) -> Adjacency:
+    """What a relation has of the adjacency of all data edges of its types."""
+    types, number, loops, repeats = relation
+    found = snapshot.some_of(whole, types, direction, number, loops, memory)
+    return found.as_simple() if repeats else found
 
 
 def masked(adjacency: Adjacency, mask: NDArray[np.bool_]) -> Adjacency:

@@ -67,6 +67,7 @@ class CostModel:
     vain: float  # a vertex that is matched in vain
     counted_look: float  # a look of a last level whose matches are counted and not listed
     build: float  # building a candidate edge: two sweeps and one copy
+    select: float  # an entry of an adjacency of some data edges alone, which is made for the query
     build_begin: float  # what is done once for each query edge, however few candidate edges it has
 
     # Sums.
@@ -169,6 +170,7 @@ CPU = CostModel(
     vain=2.5,
     counted_look=0.4,
     build=3.0,
+    select=3.0,
     build_begin=20_000.0,
     enter=1.5,
     recall=2.0,
@@ -251,6 +253,17 @@ def for_threads(costs: CostModel, threads: int) -> CostModel:
     more = max(1.0, threads / _USUAL)
     dear, walk, change = (each * more for each in (costs.dear, costs.walk, costs.change))
     return replace(costs, dear=dear, walk=walk, change=change, weigh=costs.weigh * more**2)
+
+
+_ROOM = 250  # bytes for each edge that adjacencies of some data edges alone may take together
+
+
+def for_memory(costs: CostModel, limit: int | None, edges: int) -> CostModel:
+    """What a plan goes by for who may take so many bytes: where that is little beside the edges, no adjacencies of some
+    data edges alone are made."""
+    if limit is None or limit >= _ROOM * edges:
+        return costs
+    return replace(costs, select=math.inf, effort=replace(costs.effort, numbered=0.0))
 
 
 def on_card(cost: float, threads: int, missing: int, started: bool) -> tuple[bool, str]:

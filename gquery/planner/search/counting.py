@@ -75,7 +75,7 @@ class _Sums:
         if self.free and (free := loop_free(problem)) is not problem:
             new = {edge.relation: edge for edge in free.graph.edges if edge is not problem.graph.edges[edge.index]}
             built = sum(cardinalities.edges[edge.index] for edge in new.values())
-            if self._cost(solver.best(problem)) > context.costs.build * built:
+            if self._cost(solver.best(problem)) > context.costs.select * built:
                 solver = self._solver(free, cardinalities, context)
         return _CountPlanner(self.plan.counting, solver, context).cheapest(solver.query)
 

@@ -12,7 +12,7 @@ from gquery.executor.cpu.candidates.addresses import lists_of
 from gquery.executor.cpu.candidates.candidate_set import CandidateSet
 from gquery.executor.cpu.kernels import filters
 from gquery.executor.cpu.machine.slices import run_slices
-from gquery.executor.lowering.adjacency import adjacency_of, masked
+from gquery.executor.lowering.adjacency import adjacency_of, masked, some_of
 from gquery.executor.lowering.kept import Kept
 from gquery.executor.lowering.program import Rows
 from gquery.executor.lowering.seeds import Seeds
@@ -137,9 +137,13 @@ class CandidateSets:
         return self._filtered[rows.edge, rows.direction]
 
     def _whole(self, rows: Rows) -> Adjacency:
-        key = (rows.relation, rows.direction)
+        relation, direction = key = rows.relation, rows.direction
         if key not in self._held:
-            self._held[key] = adjacency_of(*key, self.snapshot, self.control.memory, self.seeds)
+            if isinstance(relation, Types) and relation != (all_edges := Types(relation.types)):
+                whole = self._whole(rows._replace(relation=all_edges))  # which may have no room in the cache
+                self._held[key] = some_of(relation, whole, direction, self.snapshot, self.control.memory)
+            else:
+                self._held[key] = adjacency_of(*key, self.snapshot, self.control.memory, self.seeds)
         return self._held[key]
 
     def cache_of(self, adjacency: Adjacency) -> Cache | None:
