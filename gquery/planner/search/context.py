@@ -28,6 +28,10 @@ class Context:
         """The same under another check, and with what candidates can tell."""
         return replace(self, check=check, sampler=sampler)
 
+    def sharing(self, problems: int) -> Context:
+        """The same for each of so many problems that are made of one: together they are weighed as far as one is."""
+        return replace(self, costs=replace(self.costs, effort=self.costs.effort.shared(max(1, problems))))
+
     def steady(self) -> Context:
         """The same where orders of partial matches are not tried."""
         return replace(self, costs=replace(self.costs, tried=0.0))

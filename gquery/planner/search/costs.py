@@ -55,6 +55,15 @@ class Effort:
     numbered: float = 0.02  # share of the cost that weighing problems with numbered edges may take
     untied_steps: int = 240_000  # the same of problems that leave out far tests together
 
+    def shared(self, number: int) -> Effort:
+        """What each of so many problems has of it."""
+        return replace(
+            self,
+            most_problems=self.most_problems // number,
+            problem_steps=self.problem_steps // number,
+            untied_steps=self.untied_steps // number,
+        )
+
 
 @record(frozen=True, slots=True)
 class CostModel:

@@ -59,12 +59,13 @@ class _Sums:
         context, effort, size = self.context, self.context.costs.effort, len(problem.graph.vertices)
         affordable = most * effort.numbered / context.costs.weighing(size)
         solver = self._solver(problem, self.cardinalities, context)
+        most_problems = int(min(affordable, effort.most_problems))
+        problems = list(numbered(problem, lambda: solver.turns(problem), most_problems, context.invariants))
+        shared = context.steady().sharing(len(problems))
         found: list[Solution] = []
-        for other in numbered(
-            problem, lambda: solver.turns(problem), int(min(affordable, effort.most_problems)), context.invariants
-        ):
+        for other in problems:
             known = derived(other, self.plan.graph, self.cardinalities, context.statistics)
-            found += self._solved(other, known, context.steady())
+            found += self._solved(other, known, shared)
             if sum(map(self._cost, found)) >= most:
                 return ()
         return tuple(found)
