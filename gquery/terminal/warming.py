@@ -32,7 +32,7 @@ MATCH every = ALL SHORTEST (b)-[:ONE]->+(c) RETURN length(one), every
 _TRIANGLE = "MATCH DIFFERENT NODES (a)-[:MANY]-(b)-[:MANY]-(c)-[:MANY]-(a)"
 _INSIDE = f"{_TRIANGLE}, (a)-[:MANY]-(d), (b)-[:MANY]-(d), (c)-[:MANY]-(d) RETURN count(*)"
 _PUSHED = "MATCH DIFFERENT NODES (a)-[:MANY]-(b)-[:MANY]-(c)-[:MANY]-(d)-[:MANY]-(a) RETURN count(*)"
-_RING = "-[:MANY]-".join(f"(v{number} {{kind: {number}}})" for number in range(8))
+_RING = "-[:MANY]-".join(f"(v{number} {{kind: {number % 6}}})" for number in range(8))
 _CANDIDATES = f"MATCH {_RING}-[:MANY]-(v0) RETURN count(*)"
 _CHORDS = ", ".join(f"(v{one})-[:MANY]-(v{(one + apart) % 8})" for apart in (3, 4) for one in range(4))
 _ADAPTIVE = f"MATCH {_RING}-[:MANY]-(v0), {_CHORDS} RETURN count(*)"
@@ -52,7 +52,7 @@ ends = {"source": [i for i in ids for _ in range(3)], "target": [(i + k) % 500 f
 edges = {("V", "ONE", "V"): ends, ("V", "TWO", "V"): {side: list * 2 for side, list in ends.items()}}
 many = [(i, j) for i in range(200) for j in range(i) if (i * i + j * j) % 5 < 2]
 edges["V", "MANY", "V"] = {"source": [i for i, _ in many], "target": [j for _, j in many]}
-vertices = {"V": {"id": ids, "x": ids, "kind": [i % 9 for i in ids]}}
+vertices = {"V": {"id": ids, "x": ids, "kind": [i % 6 for i in ids]}}
 graph = gquery.from_arrow(vertices=vertices, edges=edges).with_settings(device="cpu")
 if sys.argv[1] == "card":
     from contextlib import suppress

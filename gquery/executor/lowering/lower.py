@@ -9,7 +9,6 @@ from gquery.executor.lowering.program import Choice, Compare, Level, Program, Ro
 from gquery.planner.ir.match_plan import ExtendStep, MatchPlan
 from gquery.planner.ir.problem import EdgeChoice
 from gquery.planner.ir.relations import Types
-from gquery.planner.search.sums.strategy import repeated_edges
 from gquery.stopping import Check
 from gquery.storage.schema import Direction
 
@@ -42,7 +41,7 @@ class _Lowering:
         self.plan = plan
         self.check = check
         self.level_of = {step.vertex: level for level, step in enumerate(plan.steps)}
-        self.repeated = repeated_edges(plan.problem, plan.steps, plan.kept, plan.strategy == "push")
+        self.repeated = plan.repeated
 
     def level(self, step: ExtendStep, weights: list[int]) -> Level:
         self.check()

@@ -96,7 +96,8 @@ class MatchPlan:
     factor: matches that each one found stands for (symmetry); permutations: of what is listed, in each of which query
     vertex v is matched to what was found for p[v]. weighted: what is listed comes with
     the number of matches that it stands for, rather than as often. limit: stop after so many matches. cost: estimated
-    neighbours looked at. tried: looks after which a run stops to be planned anew, 0 for none.
+    neighbours looked at. tried: looks after which a run stops to be planned anew, 0 for none. repeated: the edges along
+    which a vertex is matched once for each data edge.
     """
 
     problem: Problem
@@ -113,6 +114,7 @@ class MatchPlan:
     cost: float
     reason: str
     tried: float = 0.0
+    repeated: frozenset[int] = frozenset()
 
     @property
     def graph(self) -> QueryGraph:

@@ -20,7 +20,7 @@ from gquery.planner.search.grouping import group_sizes, regions_of
 from gquery.planner.search.orders import Solution
 from gquery.planner.search.solving import Solver
 from gquery.planner.search.sums.factorise import Level, Tree
-from gquery.planner.search.sums.strategy import strategy_of
+from gquery.planner.search.sums.strategy import repeated_edges, strategy_of
 from gquery.storage.schema import TURNED
 
 Item = TypeVar("Item")
@@ -134,13 +134,14 @@ def _match_plan(plan: QueryPlan, solution: Solution, space: Space, reason: str) 
     if kept < len(tree.order):
         groups = (*groups, len(tree.order) - kept)
     steps = _steps(plan, solution)
+    strategy = strategy_of(problem, steps, kept, tree.strategy)
     return MatchPlan(
         problem,
         space,
         steps,
         kept,
         groups,
-        strategy_of(problem, steps, kept, tree.strategy),
+        strategy,
         len(solution.permutations) or 1 if plan.existence else solution.factor,
         solution.permutations,
         plan.weighted,
@@ -149,6 +150,7 @@ def _match_plan(plan: QueryPlan, solution: Solution, space: Space, reason: str) 
         tree.cost,
         reason,
         solution.tried,
+        repeated_edges(problem, steps, kept, strategy == "push"),
     )
 
 
