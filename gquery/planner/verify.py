@@ -26,7 +26,6 @@ from gquery.planner.passes.draft import Draft
 from gquery.planner.search.alike.asked import Asked, asked_by
 from gquery.planner.search.sums.implied import alike_in, certainly_apart, implied_in
 from gquery.planner.search.sums.strategy import can_adapt, can_chain, can_fold, can_go_inside, can_push
-from gquery.records import replace
 from gquery.storage.schema import TURNED, Direction
 
 
@@ -226,10 +225,8 @@ def _check_alike(matching: MatchPlan, asked: Asked) -> None:
     """Leaves of which only one is looked at have the same candidates."""
     if all(step.like is None for step in matching.steps):
         return
-    problem = matching.problem
-    if matching.strategy == "push":  # where all data edges are pushed along
-        problem = replace(problem, constraints=replace(problem.constraints, choices=()))
-    alike = alike_in(problem, asked)
+    pushed = matching.strategy == "push"  # along all data edges
+    alike = alike_in(matching.problem.without_choices() if pushed else matching.problem, asked)
     parents = {step.parent for step in matching.steps[max(1, matching.kept) :]}
     step_of = {step.vertex: (number, step) for number, step in enumerate(matching.steps)}
     for number, step in enumerate(matching.steps):

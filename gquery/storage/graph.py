@@ -37,6 +37,7 @@ LoadSignatures = Callable[[int, "Snapshot"], NDArray[np.uint64]]
 
 _EDGE = 32  # bytes that an edge takes: its ends, and its neighbour and number in either direction
 MAX_VERTICES = 2**31 - 1  # vertices travel as int32
+_CHOOSING = 48  # bytes that each entry of an adjacency takes where some are made one of their own, twice at most
 _AT_ONCE = 1 << 17  # entries of an adjacency that are looked through at a time
 
 
@@ -194,15 +195,15 @@ class Snapshot:
     ) -> Adjacency:
         """Of an adjacency, that of all edges of `types`, some entries alone: of those between two vertices only the
         first, the second and so on (number; 0: all), and self-loops or not."""
-        is_numbered = number > (1 if whole.simple else 0)
-        if not is_numbered and loops:
+        number = 0 if number == 1 and whole.simple else number
+        if not number and loops:
             return whole
 
         def build() -> Adjacency:
             built = whole.compact() if loops else whole.compact().without_loops()
-            return built.numbered(number) if is_numbered else built
+            return built.numbered(number) if number else built
 
-        most = 34 * whole.entries + 8 * whole.rows
+        most = _CHOOSING * whole.entries + 8 * whole.rows
         return self.cache.get((types, direction, number, loops), build, most, "an adjacency of some edges", meter)
 
     def loops(self, types: tuple[str, ...], number: int = 0, meter: Meter | None = None) -> Adjacency:
@@ -210,7 +211,7 @@ class Snapshot:
         and so on (0: all)."""
         if number:
             every = self.loops(types, meter=meter)
-            most = 34 * every.entries + 8 * every.rows
+            most = _CHOOSING * every.entries + 8 * every.rows
             return self.cache.get(("loops", types, number), lambda: every.numbered(number), most, "self-loops", meter)
         adjacency = self.adjacency(types, "out", meter)
 

@@ -16,7 +16,7 @@ from gquery.storage.schema import Direction
 def lower(plan: MatchPlan, check: Check) -> Program:
     """The program of a plan."""
     lowering = _Lowering(plan, check)
-    counted = [choice for choice in plan.choices if not (choice.listed or choice.edge in lowering.repeated)]
+    counted = [choice for choice in plan.choices if not (choice.listed or choice.edge in plan.repeated)]
     known_at = {choice.edge: lowering.known_at(choice) for choice in counted}
     summed = sorted(counted, key=lambda each: known_at[each.edge])
     weights: list[list[int]] = [[] for _ in plan.steps]
@@ -41,7 +41,6 @@ class _Lowering:
         self.plan = plan
         self.check = check
         self.level_of = {step.vertex: level for level, step in enumerate(plan.steps)}
-        self.repeated = plan.repeated
 
     def level(self, step: ExtendStep, weights: list[int]) -> Level:
         self.check()
@@ -98,7 +97,7 @@ class _Lowering:
         mask = problem.edges[index] if edge.predicates else None
         tables = problem.graph.vertices[source].tables
         relation = edge.relation
-        if index in self.repeated:
+        if index in self.plan.repeated:
             assert isinstance(relation, Types)
             relation = relation._replace(repeats=True)
         return Rows(relation, edge.direction(source), tables, self.level_of[source], mask)

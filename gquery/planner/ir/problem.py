@@ -17,6 +17,11 @@ Pair = tuple[int, int]
 Absence = tuple[int, int, Direction, tuple[str, ...]]
 
 
+def ascending(one: int, other: int) -> Pair:
+    """Two query vertices as tests name them."""
+    return (one, other) if one < other else (other, one)
+
+
 @record(frozen=True, slots=True)
 class Comparison:
     """A predicate over two vertices: `left_value operator right_value`, operator one of `= <> < <=`.
@@ -84,7 +89,7 @@ class Constraints:
         can never be passed then."""
 
         def pair_of(one: int, other: int) -> Pair:
-            return (min(vertices[one], vertices[other]), max(vertices[one], vertices[other]))
+            return ascending(vertices[one], vertices[other])
 
         different = {pair_of(*pair) for pair in self.different}
         apart = {pair_of(*pair) for pair in self.apart}
@@ -150,6 +155,10 @@ class Problem:
         for choice in self.constraints.choices:
             if choice.collides or choice.listed or len(choice.vertices) == 1:
                 yield choice.vertices
+
+    def without_choices(self) -> Problem:
+        """The same where one data edge is as good as several."""
+        return replace(self, constraints=replace(self.constraints, choices=()))
 
     @cached_property
     def different(self) -> frozenset[tuple[int, int]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from gquery.planner.ir.problem import Absence, Constraints
+from gquery.planner.ir.problem import Absence, Constraints, ascending
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, Scope
 from gquery.planner.passes.draft import Draft
 from gquery.planner.passes.named_values import differing
@@ -42,10 +42,6 @@ def constrain(draft: Draft, context: Context) -> Draft:
         tuple(choices_of(graph, {edge: finder.collisions.get(edge, ()) for edge in told_apart}, needed_edges)),
     )
     return draft.with_problem(graph, constraints, draft.problem.comparisons)
-
-
-def _ascending(one: int, other: int) -> Equality:
-    return (one, other) if one < other else (other, one)
 
 
 @record(frozen=True, slots=True)
@@ -103,7 +99,7 @@ class _Finder:
             if edge.source != edge.target:
                 source, target = self.graph.vertices[edge.source], self.graph.vertices[edge.target]
                 if not edge.relation.may_loop(self.invariants, set(source.tables) & set(target.tables)):
-                    yield _ascending(edge.source, edge.target)
+                    yield ascending(edge.source, edge.target)
 
     def _keep_edges_apart(self, scope: Scope) -> None:
         edges = [self.graph.edges[index] for index in sorted(set(scope.edges))]
@@ -141,9 +137,9 @@ class _Finder:
                 self._collide(one, other)
             return
         if along:
-            self.different_pairs.append((*_ascending(source, far_source), *_ascending(target, far_target)))
+            self.different_pairs.append((*ascending(source, far_source), *ascending(target, far_target)))
         if against:
-            self.different_pairs.append((*_ascending(source, far_target), *_ascending(target, far_source)))
+            self.different_pairs.append((*ascending(source, far_target), *ascending(target, far_source)))
 
     def _collide(self, one: QueryEdge, other: QueryEdge) -> None:
         self.collisions[other.index].add(one.index)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gquery.planner.ir.match_plan import Cardinalities, Space
-from gquery.planner.ir.problem import Problem
+from gquery.planner.ir.problem import Problem, ascending
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.search.alike.asked import asked_by
 from gquery.planner.search.alike.isomorphic import combined
@@ -77,7 +77,7 @@ class _Sums:
             new = {edge.relation: edge for edge in free.graph.edges if edge is not problem.graph.edges[edge.index]}
             built = sum(cardinalities.edges[edge.index] for edge in new.values())
             if self._cost(solver.best(problem)) > context.costs.select * built:
-                solver = self._solver(free, cardinalities, context)
+                solver = self._solver(free, cardinalities, solver.context)
         return _CountPlanner(self.plan.counting, solver, context).cheapest(solver.query)
 
     def _cost(self, solution: Solution) -> float:
@@ -176,7 +176,7 @@ class _CountPlanner:
         tree = self.solver.best(problem).tree
         of_parts = {vertex for part in problem.graph.parts for vertex in part.vertices}
         tests = {pair for pair in problem.different if not of_parts.intersection(pair)}
-        tests -= {_ascending(level.vertex, other) for level in tree.levels for other in level.constants}
+        tests -= {ascending(level.vertex, other) for level in tree.levels for other in level.constants}
         if len(tests) < 2:
             return
         free = self._glanced(less_tests(problem, tests), self.solver.best(problem)).tree
@@ -195,7 +195,3 @@ class _CountPlanner:
         if self._left > 0 and not self.solver.knows(problem):
             self._left -= 1
         return self.solver.glanced(problem, solution)
-
-
-def _ascending(one: int, other: int) -> tuple[int, int]:
-    return (one, other) if one < other else (other, one)

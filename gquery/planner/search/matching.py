@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from gquery.planner.ir.match_plan import Cardinalities, ExtendStep, MatchPlan, Space
-from gquery.planner.ir.problem import Problem
+from gquery.planner.ir.problem import Problem, ascending
 from gquery.planner.ir.query_graph import PartKind, QueryGraph
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.search.context import Context
@@ -159,7 +159,7 @@ def _steps(plan: QueryPlan, solution: Solution) -> tuple[ExtendStep, ...]:
     caps = _caps(plan, solution)
     place = {vertex: level for level, vertex in enumerate(solution.tree.order)}
     edges = _by_level(place, ((edge, (edge.source, edge.target)) for edge in problem.graph.edges))
-    constant = {_ascending(level.vertex, other) for level in solution.tree.levels for other in level.constants}
+    constant = {ascending(level.vertex, other) for level in solution.tree.levels for other in level.constants}
     different = _by_level(place, ((pair, pair) for pair in problem.different if pair not in constant))
     pairs = _by_level(place, ((quad, quad) for quad in constraints.different_pairs))
     compared = _by_level(place, ((index, (each.left, each.right)) for index, each in enumerate(problem.comparisons)))
@@ -214,10 +214,6 @@ def _caps(plan: QueryPlan, solution: Solution) -> dict[int, PartKind]:
         if root is not None:
             caps[root] = part.kind
     return caps
-
-
-def _ascending(one: int, other: int) -> tuple[int, int]:
-    return (one, other) if one < other else (other, one)
 
 
 def _partner(pair: tuple[int, int], vertex: int) -> int:

@@ -19,7 +19,6 @@ from gquery.planner.search.cardinality import ENDLESS, PrefixModel
 from gquery.planner.search.sums.factorise import Level, Tree
 from gquery.planner.search.sums.implied import alike_in
 from gquery.planner.search.sums.strategy import MOST_LEVELS, has_pushed_tests, leads
-from gquery.records import replace
 
 
 class Pushing:
@@ -36,8 +35,7 @@ class Pushing:
     @cached_property
     def _alike(self) -> tuple[int, ...]:
         """For each vertex the mask of those that have the same candidates, each as often."""
-        constraints = replace(self.problem.constraints, choices=())
-        return alike_in(replace(self.problem, constraints=constraints), self._asked)
+        return alike_in(self.problem.without_choices(), self._asked)
 
     def orders(self) -> Iterator[tuple[int, ...]]:
         """Orders that begin with a root and a vertex that is not near it, with what holds them together behind, chain

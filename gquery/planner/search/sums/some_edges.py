@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
-from gquery.planner.ir.problem import Constraints, Pair, Problem
+from gquery.planner.ir.problem import Constraints, Pair, Problem, ascending
 from gquery.planner.ir.query_graph import QueryEdge
 from gquery.planner.ir.relations import Types
 from gquery.planner.search.alike.orbits import Turn
@@ -181,4 +181,4 @@ def _without_implied(constraints: Constraints) -> Constraints:
 
 
 def _ends(edge: QueryEdge) -> Pair:
-    return (edge.source, edge.target) if edge.source < edge.target else (edge.target, edge.source)
+    return ascending(edge.source, edge.target)

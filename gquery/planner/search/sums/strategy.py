@@ -8,7 +8,6 @@ from gquery.planner.ir.match_plan import ExtendStep, Strategy, chains_of
 from gquery.planner.ir.problem import EdgeChoice, Problem
 from gquery.planner.ir.relations import Types
 from gquery.planner.search.sums.inside import has_plain_tests
-from gquery.records import replace
 
 MOST_LEVELS = 62  # levels of which one number can say which are needed
 _MOST_ADAPTED = 64  # vertices that one number can be a set of
@@ -91,10 +90,7 @@ def has_pushed_tests(problem: Problem) -> bool:
     """Whether no more is asked of several vertices than pushed sums can mind: what `has_plain_tests` says, but that
     several data edges may fit an edge."""
     choices = problem.constraints.choices
-    constraints = replace(problem.constraints, choices=())
-    return all(can_repeat(problem, each) for each in choices) and has_plain_tests(
-        replace(problem, constraints=constraints)
-    )
+    return all(can_repeat(problem, each) for each in choices) and has_plain_tests(problem.without_choices())
 
 
 def leads(problem: Problem, root: int, chain: Sequence[int], far: int) -> bool:
