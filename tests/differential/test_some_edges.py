@@ -12,8 +12,14 @@ import numpy as np
 import pytest
 
 import gquery
+from gquery.planner.ir.match_plan import ExtendStep
+from gquery.planner.ir.problem import Problem
 from gquery.planner.search import counting
 from gquery.planner.search.sums.some_edges import loop_free
+from gquery.planner.search.sums.strategy import repeated_edges
+from gquery.records import replace
+from gquery.session import Prepared
+from gquery.settings import Settings
 from tests.differential.build import to_gquery
 from tests.differential.forms import (
     Clause,
@@ -130,6 +136,23 @@ def test_all_data_edges_are_pushed_along(follows: gquery.Graph, device: str, mon
     assert "as many as for" in plan
     assert "Multiply by the number of data edges" in plan
     assert gquery.Graph(follows.snapshot).query(text, device=device).scalar() == expected
+
+
+def test_what_is_searched_below_a_vertex_is_searched_once(follows: gquery.Graph) -> None:
+    """However many data edges lead to it."""
+    triangle = problem_of(follows, "MATCH REPEATABLE ELEMENTS (a)--(b)--(c)--(a) WHERE a <> c RETURN count(*)")
+    root, inner, leaf = step(0, (), 0), step(1, (0,), 0), step(2, (1,), 1)
+    assert repeated_edges(triangle, (root, inner, leaf), 0, pushed=False) == {1}
+    assert repeated_edges(triangle, (root, inner, replace(leaf, parent=0)), 0, pushed=False) == {0, 1}
+
+
+def problem_of(graph: gquery.Graph, text: str) -> Problem:
+    return Prepared(graph.snapshot, text, {}, Settings()).plan.matches[0].problem
+
+
+def step(vertex: int, backward: tuple[int, ...], parent: int) -> ExtendStep:
+    """Matches a vertex along some edges."""
+    return ExtendStep(vertex, backward, (), (), (), (), (), 1.0, parent)
 
 
 @pytest.mark.parametrize("way", ["candidate graph", "raw adjacency"])

@@ -110,11 +110,14 @@ def leads(problem: Problem, root: int, chain: Sequence[int], far: int) -> bool:
 
 def repeated_edges(problem: Problem, steps: Sequence[ExtendStep], kept: int, pushed: bool) -> frozenset[int]:
     """Of the edges that several data edges fit those that nobody has to count: they alone lead to a vertex that is
-    summed out, which is matched once for each of them. pushed: the sum is."""
+    summed out, which is matched once for each of them. Unless the sum is pushed, nothing is searched below that vertex:
+    it would be searched as often."""
     counted = {choice.edge for choice in problem.constraints.choices if can_repeat(problem, choice)}
     if pushed:
         return frozenset(counted)
-    below = (step for step in steps[max(1, kept) :] if len(step.backward) == 1 and not step.folded)
+    inner = {step.parent for step in steps if not step.folded}
+    leaves = (step for number, step in enumerate(steps) if number >= max(1, kept) and number not in inner)
+    below = (step for step in leaves if len(step.backward) == 1 and not step.folded)
     plain = (step for step in below if not (_is_tested(step) or step.cap or step.constants or step.like is not None))
     return frozenset(step.backward[0] for step in plain if step.backward[0] in counted)
 
