@@ -82,9 +82,8 @@ class Statistics:
     @remembered
     def degree(self, types: tuple[str, ...], direction: Direction, tables: tuple[int, ...]) -> Degree:
         """Degrees of the vertices of `tables` over the edges of any of `types`, which are taken to be independent."""
-        chosen, entries = sorted(set(tables)), self._of(types)
-        sums = [self._table_sums(entries, direction, table) for table in chosen]
-        total, count = sum(row.total for row in sums), self.vertex_count(chosen)
+        sums = self._sums(types, direction, tables)
+        total, count = sum(row.total for row in sums), self.vertex_count(tables)
         if total == 0 or count == 0:
             return Degree()
         return Degree(
@@ -92,6 +91,23 @@ class Statistics:
             biased=sum(row.squares for row in sums) / total,
             with_any=sum(row.with_any for row in sums),
         )
+
+    @remembered
+    def skew_across(self, types: tuple[str, ...], tables: tuple[int, ...]) -> float:
+        """How many times as many edges leave a vertex of `tables` that one leads to as leave the mean vertex, and the
+        other way round: E[in out] / (E[in] E[out]), by the squares of in, out and both together."""
+        ways: tuple[Direction, ...] = ("in", "out", "both")
+        sums = [self._sums(types, way, tables) for way in ways]
+        into, out, _ = (sum(row.total for row in rows) for rows in sums)
+        if not (into and out):
+            return 1.0
+        into_squares, out_squares, both = (sum(row.squares for row in rows) for rows in sums)
+        return (both - into_squares - out_squares) / 2 * self.vertex_count(tables) / (into * out)
+
+    def _sums(self, types: tuple[str, ...], direction: Direction, tables: tuple[int, ...]) -> list[DegreeSums]:
+        """Of the degrees over edges of any of `types` those of each table."""
+        entries = self._of(types)
+        return [self._table_sums(entries, direction, table) for table in sorted(set(tables))]
 
     def _of(self, types: Iterable[str]) -> list[TypeEstimates]:
         """The estimates of those types that have edges, or might have; verified."""

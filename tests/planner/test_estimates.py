@@ -29,6 +29,36 @@ def test_who_is_known_is_known_by_more_than_the_mean() -> None:
     assert paths / 1.5 < estimated < paths * 1.5
 
 
+def payments(accounts: int, number: int) -> gquery.Graph:
+    """Who is paid often pays often: few accounts have most payments of either side, some of them repeated."""
+    random = np.random.default_rng(5)
+    shares = 1 / np.arange(1, accounts + 1) ** 0.8
+    ends = random.choice(accounts, (number, 2), p=shares / shares.sum())
+    ends = np.concatenate([ends, ends[: number // 3]])
+    return gquery.from_arrow(
+        vertices={"Account": {"id": np.arange(accounts)}},
+        edges={("Account", "PAID", "Account"): {"source": ends[:, 0], "target": ends[:, 1]}},
+    )
+
+
+def test_who_is_paid_often_pays_often() -> None:
+    graph = payments(2_000, 10_000)
+    text = "MATCH REPEATABLE ELEMENTS (a)-[:PAID]->(b)-[:PAID]->(c) RETURN"
+    found = graph.query(f"{text} count(*)").scalar()
+    estimates = re.findall(r"estimated ([\d,]+)", graph.explain(f"{text} id(a), id(b), id(c)"))
+    estimated = max(float(each.replace(",", "")) for each in estimates)
+    assert found / 1.5 < estimated < found * 1.5
+
+
+def test_a_candidate_graph_that_leaves_almost_everything_is_not_built() -> None:
+    """It would make nothing cheaper, and sums cannot be pushed along it."""
+    graph = payments(20_000, 100_000)
+    text = "MATCH (a)-[:PAID]->(b)-[:PAID]->(d)<-[:PAID]-(c)<-[:PAID]-(a) RETURN count(*)"
+    lines = [row[0] for row in graph.query(f"PROFILE {text}")]
+    assert any(line.startswith("Walk the raw adjacency") for line in lines)
+    assert any("pushed" in line for line in lines)
+
+
 def test_who_knows_somebody_rare_knows_many_of_all() -> None:
     """A filter along one edge leaves those who have most neighbours: they have most edges of other kinds, too, and
     long rows. By the share of the vertices alone there would be a quarter of the edges that there are."""

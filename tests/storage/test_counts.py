@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import gquery
 from gquery.storage.counted.counts import Between, Counts, DegreeSums, TypeCounts, from_json, to_json
 from gquery.storage.graph import Snapshot
 from gquery.storage.invariants import Invariants
@@ -129,6 +130,19 @@ def test_several_types_are_taken_as_independent() -> None:
     assert invariants.everybody_has(("X", "Y"), "out", (0,))
     assert invariants.simple(("X", "Y"), "out")
     assert not Invariants(Counts((10,), {"X": x, "Z": x})).simple(("X", "Z"), "out")
+
+
+def test_who_is_led_to_leads_to_many() -> None:
+    pairs = np.unique(np.random.default_rng(3).geometric(0.1, (300, 2)), axis=0)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    vertices = {"A": {"id": np.arange(pairs.max() + 1)}, "B": {"id": np.arange(1000, 1003)}}
+    ends = {"source": pairs[:, 0], "target": pairs[:, 1]}
+    statistics = gquery.from_arrow(vertices=vertices, edges={("A", "X", "A"): ends}).snapshot.statistics
+    out, into = (np.bincount(side, minlength=pairs.max() + 1) for side in pairs.T)
+    expected = (out * into).mean() / (out.mean() * into.mean())
+    assert expected > 2
+    assert statistics.skew_across(("X",), (0,)) == pytest.approx(expected)
+    assert statistics.skew_across(("X",), (1,)) == statistics.skew_across(("Y",), (0,)) == 1.0
 
 
 def test_unknown_types_have_no_edges() -> None:

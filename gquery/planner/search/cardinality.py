@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from gquery.planner.ir.expr import Attribute, Call, Column, Expression
 from gquery.planner.ir.match_plan import Cardinalities, Counted
@@ -11,7 +11,7 @@ from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.ir.relations import Binding, Relation, Types
 from gquery.planner.search.costs import GUESSES, CostModel
-from gquery.storage.schema import Direction
+from gquery.storage.schema import TURNED, Direction
 from gquery.storage.statistics import Statistics
 
 
@@ -148,9 +148,12 @@ def _selectivity(predicate: Expression, count: float) -> float:
 ENDLESS = 1e100  # estimates end here, so that products of them are numbers
 
 
-Link = tuple[float, int, float, int, float]
-"""An edge from a vertex to another: selectivity, the other (a bit mask), its row, whom edges of the kind lead to it
-from, and by how many times its row is longer once one of those is matched."""
+Crowd = tuple[int, float]
+"""Other vertices that edges of a kind lead to a vertex from (bit masks), and by how many times its row is longer once
+one of them is matched."""
+
+Link = tuple[float, int, float, tuple[Crowd, ...]]
+"""An edge from a vertex to another: selectivity, the other (a bit mask), its row, and who crowds around the other."""
 
 
 class PrefixModel:
@@ -161,8 +164,9 @@ class PrefixModel:
     estimate almost nothing for dense patterns, so that every order looked alike. For the same reason an estimate never
     falls below one match.
 
-    On the raw adjacency a row is longer where another edge of the kind leads to its vertex: who is a neighbour often
-    has many. Where rows meet, the shorter one decides, and the number of matches grows by the root of that only.
+    On the raw adjacency a row is longer where another edge of the type leads to its vertex: who is a neighbour often
+    has many, in both directions. Where rows meet, the shorter one decides, and the number of matches grows by the root
+    of that only.
     """
 
     def __init__(
@@ -180,18 +184,18 @@ class PrefixModel:
             count = max(cardinalities.edges[edge.index], 1e-9)
             selectivity = min(1.0, count / (self.sizes[edge.source] * self.sizes[edge.target]))
             for vertex, other, side in ((edge.source, edge.target, 1), (edge.target, edge.source, 0)):
-                row, crowd, skew = count / self.sizes[other], 0, 1.0
+                row, crowds = count / self.sizes[other], tuple[Crowd, ...]()
                 if statistics is not None:
                     row = cardinalities.degrees[edge.index][side]
-                    crowd = alike[other, edge.relation, edge.direction(other)] & ~(1 << vertex)
-                    if crowd:
-                        skew = _skew(graph, edge, other, cardinalities.having[edge.index][side], statistics)
-                self.links[vertex].append((selectivity, 1 << other, row, crowd, skew))
+                    having = cardinalities.having[edge.index][side]
+                    crowds = tuple(_crowds(graph, edge, other, vertex, having, alike, statistics))
+                self.links[vertex].append((selectivity, 1 << other, row, crowds))
         for links in self.links:
             links.sort()
         self.neighbours = [{link[1].bit_length() - 1 for link in links} for links in self.links]
         self.near = [_union(link[1] for link in links) for links in self.links]
-        self._looked_at = [_union(link[1] | link[3] for link in links) for links in self.links]
+        crowded = [_union(crowd for link in links for crowd, _ in link[3]) for links in self.links]
+        self._looked_at = [near | crowd for near, crowd in zip(self.near, crowded, strict=True)]
         self._extensions: list[dict[int, tuple[float, float, int]]] = [{} for _ in graph.vertices]
 
     def extension(self, vertex: int, matched: int) -> tuple[float, float, int]:
@@ -207,8 +211,9 @@ class PrefixModel:
         closing = [link for link in self.links[vertex] if matched & link[1]]
         if not closing:
             return self.sizes[vertex], self.sizes[vertex], 0
-        selectivity, _, row, crowd, skew = closing[0]
-        factor, longer = self.sizes[vertex] * selectivity, skew if matched & crowd else 1.0
+        selectivity, _, row, crowds = closing[0]
+        longer = max((skew for crowd, skew in crowds if matched & crowd), default=1.0)
+        factor = self.sizes[vertex] * selectivity
         if len(closing) == 1:
             return factor * longer, row * longer, 1
         for selectivity, *_ in closing[1:]:
@@ -217,13 +222,24 @@ class PrefixModel:
         return factor * math.sqrt(longer), looks, len(closing)
 
 
-def _skew(graph: QueryGraph, edge: QueryEdge, vertex: int, having: float, statistics: Statistics) -> float:
-    """By how many times a row is longer where another such edge leads to its vertex. Those that a filter leaves out
-    have few neighbours: the mean gets nearer to the degree of who has many."""
-    if not edge.relation.of_data_edges:
-        return 1.0
-    degree = statistics.degree(edge.types, edge.direction(vertex), graph.vertices[vertex].tables)
-    return max(1.0, having * degree.skew)
+def _crowds(
+    graph: QueryGraph,
+    edge: QueryEdge,
+    vertex: int,
+    leaving: int,
+    having: float,
+    alike: Mapping[tuple[int, Relation, Direction], int],
+    statistics: Statistics,
+) -> Iterator[Crowd]:
+    """Who makes the row of `vertex` along an edge longer, all but the one that the edge leads to. Those that a filter
+    leaves out have few neighbours: the mean gets nearer to the degree of who has many. having: their share."""
+    relation, direction, tables = edge.relation, edge.direction(vertex), graph.vertices[vertex].tables
+    if not relation.of_data_edges:
+        return
+    if crowd := alike[vertex, relation, direction] & ~(1 << leaving):
+        yield crowd, max(1.0, having * statistics.degree(edge.types, direction, tables).skew)
+    if crowd := alike.get((vertex, relation, TURNED[direction]), 0) if edge.directed else 0:
+        yield crowd & ~(1 << leaving), max(1.0, having * statistics.skew_across(edge.types, tables))
 
 
 def _alike(graph: QueryGraph) -> dict[tuple[int, Relation, Direction], int]:

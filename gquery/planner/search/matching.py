@@ -26,6 +26,7 @@ from gquery.storage.schema import TURNED
 Item = TypeVar("Item")
 
 _DOUBT = "estimates for so many vertices are not to be trusted"
+_LEFT = 0.9  # of the work, without a candidate graph: more is not worth what can be done on the raw adjacency alone
 
 
 def pick_space(plan: QueryPlan, known: Callable[[], Cardinalities], context: Context) -> tuple[Space, str]:
@@ -42,11 +43,14 @@ def pick_space(plan: QueryPlan, known: Callable[[], Cardinalities], context: Con
     if not believed:
         return "candidates", _DOUBT
     raw_work, building = _work(raw, plan.limit), _building(graph, cardinalities, costs)
-    with_graph = building + raw_work * _shrunk(graph, cardinalities)
-    if with_graph + costs.weighing(len(graph.vertices)) < raw_work:  # else looking closer costs more than it can save
+    least = raw_work * _shrunk(graph, cardinalities)
+    with_graph = building + least
+    if (
+        with_graph + costs.weighing(len(graph.vertices)) < raw_work * _LEFT
+    ):  # else looking closer costs more than it can save
         solver = Solver(plan.problem, plan.kept, cardinalities, "candidates", context, lead=_lead(plan))
-        with_graph = building + _work(solver.best(plan.problem).tree, plan.limit)
-    if with_graph < raw_work:
+        with_graph = building + max(least, _work(solver.best(plan.problem).tree, plan.limit))
+    if with_graph < raw_work * _LEFT:
         return "candidates", f"{round(with_graph):,.15g} looks at neighbours, {round(raw_work):,.15g} without it"
     return "vertices", f"{round(raw_work):,.15g} looks at neighbours, a candidate graph takes {round(with_graph):,.15g}"
 
