@@ -16,7 +16,7 @@ from gquery.executor.cpu.machine import kernel_cache
 from gquery.executor.devices import has_cupy
 
 _LIST, _CHAIN, _TREE = (
-    "MATCH (a)-[:ONE]->(b) RETURN id(a), id(b)",
+    "MATCH (a)-[:ONE]->(b) RETURN id(a), id(b) AS b UNION ALL MATCH (a)-[r:TWO]->() RETURN id(a), id(r) AS b",
     "MATCH REPEATABLE ELEMENTS (a)-[:ONE]->(b)-[:ONE]->(c)-[:ONE]->(a) RETURN count(*)",
     "MATCH REPEATABLE ELEMENTS (a)-[:TWO]->(b)-[:TWO]->(c)-[:TWO]->(a) RETURN count(*)",
 )

@@ -8,7 +8,6 @@ edges of one clause would be the same data edge ends there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,26 +19,6 @@ from gquery.executor.lowering.reading import Reading
 from gquery.storage.adjacency import Adjacency
 
 Column = NDArray[np.int64]
-
-
-def pieces(counts: NDArray[Any], size: int) -> Iterator[tuple[Column, Column]]:
-    """Each index of `counts` as often as it says, and the number of each repetition, at most `size` of them at once."""
-    if len(counts) and counts.max() <= 1:
-        every = np.flatnonzero(counts)
-        for begin in range(0, len(every), size):
-            rows = every[begin : begin + size]
-            yield rows, np.zeros(len(rows), np.int64)
-        return
-    ends = np.cumsum(counts.astype(np.float64))  # counts beyond 2^53 are never gone through
-    total = int(ends[-1]) if len(ends) else 0
-    begins = ends - counts
-    for begin in range(0, total, size):
-        places = np.arange(begin, min(begin + size, total))
-        if len(places) == total:
-            rows = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
-        else:
-            rows = np.searchsorted(ends, places, side="right")
-        yield rows, (places - begins[rows]).astype(np.int64)
 
 
 class EdgeLists:
@@ -71,20 +50,22 @@ class EdgeLists:
         if number == len(self.choices):
             yield rows, edges
             return
-        begins, lengths = runs[number]
-        for at, step in pieces(lengths[rows], size):
+        for at, taken in _taken(self.adjacencies[number], rows, *runs[number], size):
             self.control.check()
-            taken = self.adjacencies[number].edges[begins[rows[at]] + step]
-            kept = np.ones(len(taken), np.bool_)
-            mask = self.masks[number]
-            if mask is not None:
-                kept &= mask.has(taken)
-            for other in self.choices[number].collides:
-                if other < number:
-                    kept &= edges[other][at] != taken
-            at = at[kept]
+            kept = self._apart(number, at, taken, edges)
+            if not kept.all():
+                at, taken = at[kept], taken[kept]
             if len(at):
-                yield from self._grown(rows[at], [*(column[at] for column in edges), taken[kept]], runs, size)
+                yield from self._grown(rows[at], [*(column[at] for column in edges), taken], runs, size)
+
+    def _apart(self, number: int, at: Column, taken: Column, edges: list[Column]) -> NDArray[np.bool_]:
+        """Which data edges, taken for a query edge at some rows, are others than its rows have, and pass its tests."""
+        mask = self.masks[number]
+        kept = np.ones(len(taken), np.bool_) if mask is None else mask.has(taken)
+        for other in self.choices[number].collides:
+            if other < number:
+                kept &= edges[other][at] != taken
+        return kept
 
     def _possible(
         self, ends: list[tuple[NDArray[np.int32], NDArray[np.int32]]], lengths: list[Column]
@@ -121,26 +102,27 @@ class EdgeLists:
 
 def _runs(adjacency: Adjacency, source: NDArray[np.int32], target: NDArray[np.int32]) -> tuple[Column, Column]:
     """Where the entries of each target begin in the row of its source, and how many there are."""
-    neighbours = adjacency.neighbours
-    if not len(neighbours):
-        return np.zeros(len(source), np.int64), np.zeros(len(source), np.int64)
-    low, high = adjacency.bounds(source)
-    low = _passed(neighbours, low, high, target, np.less)
-    end = np.minimum(low + 1, high)
-    end[neighbours[end - 1] != target] = low[neighbours[end - 1] != target]
-    if not adjacency.simple and np.any(neighbours[np.minimum(end, high - 1)] == target):
-        end = _passed(neighbours, end, high, target, np.less_equal)
-    return low, np.maximum(end - low, 0)
+    from gquery.executor.cpu.candidates.addresses import lists_of  # Numba takes half a second to import
+    from gquery.executor.cpu.kernels.edge_choices import find_runs
+    from gquery.executor.cpu.machine.native import address
+
+    begins, lengths = np.zeros(len(source), np.int64), np.zeros(len(source), np.int64)
+    if adjacency.entries:
+        source, target = np.ascontiguousarray(source), np.ascontiguousarray(target)
+        find_runs(lists_of(adjacency), address(source), address(target), begins, lengths)
+    return begins, lengths
 
 
-def _passed(
-    values: NDArray[np.int32], low: Column, high: Column, wanted: NDArray[np.int32], before: np.ufunc
-) -> Column:
-    """How far one comes in each [low, high), where values ascend, while they are `before` the wanted one."""
-    longest = int(np.max(high - low, initial=0))
-    step = 1 << longest.bit_length() >> 1
-    while step:
-        ahead = np.minimum(low + step, high)
-        low = np.where(before(values[ahead - 1], wanted), ahead, low)
-        step >>= 1
-    return low
+def _taken(
+    adjacency: Adjacency, rows: Column, begins: Column, lengths: Column, size: int
+) -> Iterator[tuple[Column, Column]]:
+    """The data edges of the runs of some rows with the place of each row, at most `size` of them at once."""
+    from gquery.executor.cpu.kernels.edge_choices import take_runs
+    from gquery.executor.cpu.machine.native import address
+
+    state = np.zeros(2, np.int64)
+    total = int(lengths[rows].sum())
+    for begin in range(0, total, size):
+        at, taken = np.empty((2, min(size, total - begin)), np.int64)
+        take_runs(rows, begins, lengths, address(adjacency.edges), state, at, taken)
+        yield at, taken

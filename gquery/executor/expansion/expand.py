@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gquery.errors import ExecutionError
 from gquery.executor.backend import Candidates, Masks, PartialMatches
-from gquery.executor.expansion.edge_lists import EdgeLists, pieces
+from gquery.executor.expansion.edge_lists import EdgeLists
 from gquery.executor.lowering.exact import SAFE
 from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.reading import Reading
@@ -138,5 +138,17 @@ def _repeated(partial: PartialMatches, piece: int) -> Iterator[PartialMatches]:
     if ways is None or not np.any(ways > 1):
         yield partial
         return
-    for rows, _ in pieces(ways, piece):
+    for rows in _pieces(ways, piece):
         yield PartialMatches(partial.positions[:, rows], len(rows))
+
+
+def _pieces(counts: NDArray[np.uint64], size: int) -> Iterator[NDArray[np.int64]]:
+    """Each index of `counts` as often as it says, at most `size` of them at once."""
+    ends = np.cumsum(counts.astype(np.float64))  # counts beyond 2^53 are never gone through
+    begins, total = np.concatenate([[0.0], ends[:-1]]), int(ends[-1])
+    for begin in range(0, total, size):
+        end = min(begin + size, total)
+        first, last = np.searchsorted(ends, [begin, end - 1], side="right").tolist()
+        some = slice(first, last + 1)
+        times = np.minimum(ends[some], end) - np.maximum(begins[some], begin)
+        yield np.repeat(np.arange(first, last + 1), times.astype(np.int64))

@@ -10,7 +10,7 @@ import numpy as np
 
 from gquery.executor.cpu.kernels.sorted_rows import lower_bound, row
 from gquery.executor.cpu.kernels.workspace import has_to_stop, times
-from gquery.executor.cpu.machine.compile import inner
+from gquery.executor.cpu.machine.compile import inner, kernel
 from gquery.executor.cpu.machine.native import load_int32, load_int64
 from gquery.executor.cpu.search.packed import (
     CHOICE_EDGES,
@@ -31,6 +31,45 @@ from gquery.executor.cpu.search.packed import (
 BEGIN, END, CURSOR, CHOSEN, TAKEN = 0, 1, 2, 3, 4
 
 _OFTEN = (1 << 12) - 1  # turns of the odometer between two looks at the signals
+
+
+@kernel
+def find_runs(lists, sources, targets, begins, lengths):  # type: ignore[no-untyped-def]
+    """Where the entries of each target begin in the row of its source, and how many there are: int64[count]. lists:
+    how to walk the rows (`lists_of`); sources, targets: addresses of int32[count]. Mostly the next target is the one
+    before or a little behind it, in the same row, and the run near."""
+    first, rows, offsets, neighbours = lists
+    source, target = np.int64(-1), np.int64(-1)
+    begin, end, length = np.int64(0), np.int64(0), np.int64(0)
+    for index in range(len(begins)):
+        here, wanted = np.int64(load_int32(sources, index)), np.int64(load_int32(targets, index))
+        if here != source or wanted < target:
+            begin, end = row(offsets, first, rows, here)
+            length = np.int64(0)
+        if here != source or wanted != target:
+            begin = lower_bound(neighbours, begin + length, end, wanted)
+            length = lower_bound(neighbours, begin, end, wanted + 1) - begin
+            source, target = here, wanted
+        begins[index], lengths[index] = begin, length
+
+
+@kernel
+def take_runs(rows, begins, lengths, edges, state, places, taken):  # type: ignore[no-untyped-def]
+    """The next data edges of the runs of some rows, as many as there is room for: taken int64[count], with the place in
+    `rows` of each. edges: address of those of the adjacency; state int64[2]: the place to go on at, and the entry of
+    its run."""
+    place, entry = state[0], state[1]
+    made = 0
+    while made < len(taken):
+        row_index = rows[place]
+        last = min(lengths[row_index], entry + len(taken) - made)
+        for each in range(entry, last):
+            places[made], taken[made] = place, load_int64(edges, begins[row_index] + each)
+            made += 1
+        entry = last
+        if entry == lengths[row_index]:
+            place, entry = place + 1, np.int64(0)
+    state[0], state[1] = place, entry
 
 
 @inner
