@@ -13,6 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.backend import Masks
+from gquery.executor.cpu.candidates.addresses import lists_of
+from gquery.executor.cpu.kernels.edge_choices import find_runs, take_runs
+from gquery.executor.cpu.machine.native import address
 from gquery.executor.lowering.adjacency import adjacency_of
 from gquery.executor.lowering.program import Choice
 from gquery.executor.lowering.reading import Reading
@@ -102,10 +105,6 @@ class EdgeLists:
 
 def _runs(adjacency: Adjacency, source: NDArray[np.int32], target: NDArray[np.int32]) -> tuple[Column, Column]:
     """Where the entries of each target begin in the row of its source, and how many there are."""
-    from gquery.executor.cpu.candidates.addresses import lists_of  # Numba takes half a second to import
-    from gquery.executor.cpu.kernels.edge_choices import find_runs
-    from gquery.executor.cpu.machine.native import address
-
     begins, lengths = np.zeros(len(source), np.int64), np.zeros(len(source), np.int64)
     if adjacency.entries:
         source, target = np.ascontiguousarray(source), np.ascontiguousarray(target)
@@ -117,9 +116,6 @@ def _taken(
     adjacency: Adjacency, rows: Column, begins: Column, lengths: Column, size: int
 ) -> Iterator[tuple[Column, Column]]:
     """The data edges of the runs of some rows with the place of each row, at most `size` of them at once."""
-    from gquery.executor.cpu.kernels.edge_choices import take_runs
-    from gquery.executor.cpu.machine.native import address
-
     state = np.zeros(2, np.int64)
     total = int(lengths[rows].sum())
     for begin in range(0, total, size):

@@ -7,19 +7,22 @@ them. All of it goes in pieces of bounded size.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gquery.errors import ExecutionError
 from gquery.executor.backend import Candidates, Masks, PartialMatches
-from gquery.executor.expansion.edge_lists import EdgeLists
 from gquery.executor.lowering.exact import SAFE
-from gquery.executor.lowering.program import Program
+from gquery.executor.lowering.program import Choice, Program
 from gquery.executor.lowering.reading import Reading
 from gquery.planner.ir.match_plan import MatchPlan
 from gquery.records import record
+
+if TYPE_CHECKING:
+    from gquery.executor.expansion.edge_lists import EdgeLists
 
 PIECE = 1 << 17  # rows made at once: what Python does for a batch is little beside it
 _FEWEST = 1 << 8  # choices of edges made at once, where little memory makes batches smaller than that
@@ -62,7 +65,7 @@ class Expansion:
         self._vertices: list[NDArray[np.int32]] | None = None  # by level and position, when positions are no vertices
         if program.space == "candidates":
             self._vertices = [candidates.vertices(level.candidates) for level in program.levels[: program.listed]]
-        self._edges = EdgeLists(program.edges, masks, reading) if program.edges else None
+        self._edges = _edge_lists(program.edges, masks, reading) if program.edges else None
         self._piece = reading.control.memory.rows(PIECE)
 
     def matches(self, partial: PartialMatches) -> Iterator[Matches]:
@@ -105,6 +108,12 @@ class Expansion:
                 vertices[vertex] = columns[0] if len(turns) == 1 else np.concatenate(columns)
             weights = batch.weights if batch.weights is None else np.tile(batch.weights, len(turns))
             yield Matches(batch.count * len(turns), vertices, {}, weights)
+
+
+def _edge_lists(choices: Sequence[Choice], masks: Masks, reading: Reading) -> EdgeLists:
+    from gquery.executor.expansion.edge_lists import EdgeLists  # Numba takes half a second to import
+
+    return EdgeLists(choices, masks, reading)
 
 
 def _times(partial: PartialMatches, times: int) -> PartialMatches:

@@ -26,7 +26,7 @@ from gquery.storage.schema import TURNED
 Item = TypeVar("Item")
 
 _DOUBT = "estimates for so many vertices are not to be trusted"
-_LEFT = 0.9  # of the work, without a candidate graph: more is not worth what can be done on the raw adjacency alone
+_LEFT = 0.9  # of the work that a candidate graph may leave: sums are pushed on the raw adjacency alone
 
 
 def pick_space(plan: QueryPlan, known: Callable[[], Cardinalities], context: Context) -> tuple[Space, str]:
@@ -43,14 +43,12 @@ def pick_space(plan: QueryPlan, known: Callable[[], Cardinalities], context: Con
     if not believed:
         return "candidates", _DOUBT
     raw_work, building = _work(raw, plan.limit), _building(graph, cardinalities, costs)
-    least = raw_work * _shrunk(graph, cardinalities)
+    most, least = raw_work * _LEFT, raw_work * _shrunk(graph, cardinalities)
     with_graph = building + least
-    if (
-        with_graph + costs.weighing(len(graph.vertices)) < raw_work * _LEFT
-    ):  # else looking closer costs more than it can save
+    if with_graph + costs.weighing(len(graph.vertices)) < most:  # else looking closer costs more than it can save
         solver = Solver(plan.problem, plan.kept, cardinalities, "candidates", context, lead=_lead(plan))
         with_graph = building + max(least, _work(solver.best(plan.problem).tree, plan.limit))
-    if with_graph < raw_work * _LEFT:
+    if with_graph < most:
         return "candidates", f"{round(with_graph):,.15g} looks at neighbours, {round(raw_work):,.15g} without it"
     return "vertices", f"{round(raw_work):,.15g} looks at neighbours, a candidate graph takes {round(with_graph):,.15g}"
 
@@ -91,7 +89,7 @@ def estimated_tree(
     if work <= building:
         return tree
     with_graph = _work(Solver(problem, kept, cardinalities, "candidates", context, lead=lead).rough(problem), limit)
-    return tree if work <= building + with_graph else None
+    return tree if work * _LEFT <= building + with_graph else None
 
 
 def is_doubted(problem: Problem, costs: CostModel) -> bool:
