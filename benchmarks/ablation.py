@@ -35,7 +35,7 @@ from gquery.executor.cpu.kernels.sums import branch
 from gquery.executor.cpu.search import frames, pack, run
 from gquery.planner import plan
 from gquery.planner.passes import candidates as filters
-from gquery.planner.passes.compose_functional_edges import compose
+from gquery.planner.passes.rewriting.compose_functional_edges import compose
 from gquery.planner.search import counting, matching, orders, second_half, solving
 from gquery.planner.search.alike import symmetry
 from gquery.planner.search.costs import CPU

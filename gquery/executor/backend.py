@@ -7,6 +7,7 @@ behind it partial matches become matches (`expansion`).
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -29,10 +30,12 @@ Item = TypeVar("Item")
 @record(frozen=True, slots=True)
 class Masks:
     """What predicates and bindings leave. vertices: by the place of a filter among all, those that it keeps, unless it
-    keeps all. edges: by query edge, those for which its predicates are true, and which can be in a match."""
+    keeps all. edges: by query edge, those for which its predicates are true, and which can be in a match. seeds: what
+    the query vertices of no table stand for."""
 
     vertices: Mapping[int, Kept]
     edges: Mapping[int, KeptEdges]
+    seeds: Mapping[int, Seeds] = field(default_factory=dict)
 
 
 @record(frozen=True, slots=True)
@@ -177,9 +180,8 @@ class DeviceGraph(Protocol):
         filters: tuple[Filter, ...],
         masks: Masks,
         control: Control,
-        seeds: Seeds | None = None,
     ) -> Candidates:
-        """Candidate sets after the filters. `seeds`: what the graph's bindings begin with."""
+        """Candidate sets after the filters."""
         ...
 
 

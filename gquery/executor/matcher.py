@@ -88,7 +88,7 @@ class Matcher:
         """Filters the candidates. masks: what predicates leave, where another backend has asked already."""
         masks = masks_of(graph, filters, reading) if masks is None else masks
         uploaded = backend.upload(reading.snapshot)
-        return cls(backend, masks, uploaded.filter(graph, filters, masks, reading.control, reading.seeds), reading)
+        return cls(backend, masks, uploaded.filter(graph, filters, masks, reading.control), reading)
 
     @property
     def counted(self) -> Counted:

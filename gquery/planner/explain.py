@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gquery.planner.explain_filters import filter_text, looked_up_lines
 from gquery.planner.explain_paths import paths_heading, paths_lines
 from gquery.planner.explain_updates import update_heading, update_lines
-from gquery.planner.ir.filters import EndsFilter, LabelFilter, LookupFilter, NeighbourFilter, SeedFilter
+from gquery.planner.ir.filters import EndsFilter, LabelFilter, LookupFilter, NeighbourFilter, SeedFilter, ValueFilter
 from gquery.planner.ir.match_plan import ExtendStep, MatchPlan, Strategy
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
@@ -250,7 +250,7 @@ def _filters(plan: QueryPlan, matching: MatchPlan, actual: Measured | None) -> l
         if actual and actual.candidates:
             outcome = actual.candidates.outcomes[index]
             notes.append(f"{outcome.before:,} -> {outcome.after:,}")
-        elif isinstance(filter_, LabelFilter | SeedFilter | LookupFilter):
+        elif isinstance(filter_, LabelFilter | SeedFilter | ValueFilter | LookupFilter):
             notes.append(f"about {_number(matching.cardinalities.vertices[filter_.vertex])} after all filters")
         elif isinstance(filter_, NeighbourFilter):
             notes.append(f"{'by signature, ' if filter_.signature is not None else ''}keeps about {filter_.share:.0%}")

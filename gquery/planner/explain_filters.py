@@ -15,6 +15,7 @@ from gquery.planner.ir.filters import (
     PredicateFilter,
     ReachedFilter,
     SeedFilter,
+    ValueFilter,
 )
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.query_plan import QueryPlan
@@ -37,6 +38,9 @@ def filter_text(graph: QueryGraph, filter_: Filter) -> str:
             return f"{graph.vertices[vertex].described}: {written((predicate,))}, looked up"
         case SeedFilter():
             return "seeds: distinct bindings of the clauses before"
+        case ValueFilter(vertex=vertex, comparison=compared):
+            both = f"{written((compared.left_value,))} and {written((compared.right_value,))}"
+            return f"{graph.vertices[vertex].described}: of {both}"
         case BindingFilter(vertex=vertex, by=None):
             return f"{graph.vertices[vertex].described}: bound by a seed"
         case BindingFilter(vertex=vertex, by=Expression() as condition):

@@ -15,7 +15,6 @@ from gquery.planner.ir.segments import Apply, BoundQuery, Match, OptionalMatch, 
 from gquery.planner.ir.updates import Update
 from gquery.planner.passes.candidates import paying_filters
 from gquery.planner.passes.comparisons import split_predicates
-from gquery.planner.passes.compose_functional_edges import compose
 from gquery.planner.passes.constraints import constrain
 from gquery.planner.passes.demand import (
     demand,
@@ -32,8 +31,10 @@ from gquery.planner.passes.draft import Draft, Pass, Wanted, problem_of
 from gquery.planner.passes.filters import required_filters
 from gquery.planner.passes.listing import keep_what_is_listed
 from gquery.planner.passes.lookups import with_lookups
-from gquery.planner.passes.parts import plain_parts
-from gquery.planner.passes.seeds import with_seeds
+from gquery.planner.passes.rewriting.compose_functional_edges import compose
+from gquery.planner.passes.rewriting.equal_values import meet_at_values
+from gquery.planner.passes.rewriting.parts import plain_parts
+from gquery.planner.passes.rewriting.seeds import with_seeds
 from gquery.planner.passes.steps.measuring import measured
 from gquery.planner.passes.steps.splicing import spliced
 from gquery.planner.search.context import Context
@@ -45,6 +46,7 @@ PASSES: tuple[Pass, ...] = (
     demand,  # what the answer speaks of
     constrain,  # what the match modes ask for, as tests
     compose,  # several functional edges as one
+    meet_at_values,  # what is compared for being equal, as edges
     keep_what_is_listed,  # the other vertices are summed out
     required_filters,
     paying_filters,

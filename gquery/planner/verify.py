@@ -19,6 +19,7 @@ from gquery.planner.ir.filters import (
     LoopFilter,
     PredicateFilter,
     SeedFilter,
+    ValueFilter,
 )
 from gquery.planner.ir.match_plan import ExtendStep, MatchPlan
 from gquery.planner.ir.query_plan import QueryPlan
@@ -67,7 +68,9 @@ def _edges_of(draft: Draft) -> Iterator[tuple[str, int]]:
     yield from (("a clause", edge) for scope in graph.scopes for edge in scope.edges)
     yield from (("a part", edge) for part in graph.parts for edge in part.edges)
     for each in draft.filters:
-        if not isinstance(each, LabelFilter | SeedFilter | LookupFilter | PredicateFilter) and each.edge is not None:
+        if isinstance(each, LabelFilter | SeedFilter | ValueFilter | LookupFilter | PredicateFilter):
+            continue
+        if each.edge is not None:
             yield "a filter", each.edge
 
 

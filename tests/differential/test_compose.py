@@ -11,7 +11,7 @@ import pytest
 
 import gquery
 from gquery.planner import plan
-from gquery.planner.passes.compose_functional_edges import compose
+from gquery.planner.passes.rewriting.compose_functional_edges import compose
 
 PEOPLE, CITIES, COUNTRIES = 14, 6, 3
 MODES = ("DIFFERENT EDGES", "DIFFERENT NODES", "REPEATABLE ELEMENTS", "INDUCED")

@@ -25,7 +25,7 @@ from gquery.planner.ir.segments import Match
 from gquery.planner.memo.plan_memo import PlanMemo
 from gquery.planner.memo.recent import Recent
 from gquery.planner.passes.draft import Wanted
-from gquery.planner.passes.seeds import with_seeds
+from gquery.planner.passes.rewriting.seeds import with_seeds
 from gquery.planner.plan import plan_match
 from gquery.planner.search.cardinality import estimate
 from gquery.planner.search.context import Context

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from gquery.executor.backend import Backend, FilterOutcome, Item, Masks, PartialMatches, Ranks
 from gquery.executor.lowering.adjacency import adjacency_of, masked
 from gquery.executor.lowering.program import NULL_RANK, Level, Program, Rows
-from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
 from gquery.planner.ir import filters as steps
 from gquery.planner.ir.query_graph import QueryGraph
@@ -56,9 +55,8 @@ class ReferenceGraph:
         filters: tuple[steps.Filter, ...],
         masks: Masks,
         control: Control,
-        seeds: Seeds | None = None,
     ) -> ReferenceCandidates:
-        candidates = ReferenceCandidates(graph, self.snapshot, masks, control, seeds or Seeds(0, {}))
+        candidates = ReferenceCandidates(graph, self.snapshot, masks, control)
         for place, step in enumerate(filters):
             kept = masks.vertices.get(place)
             candidates.apply(step, None if kept is None else kept.vertices)
@@ -71,8 +69,8 @@ class ReferenceCandidates:
     nbytes = 0
     sampler = None  # plans are made from estimates
 
-    def __init__(self, graph: QueryGraph, snapshot: Snapshot, masks: Masks, control: Control, seeds: Seeds) -> None:
-        self.graph, self.snapshot, self.masks, self.control, self.seeds = graph, snapshot, masks, control, seeds
+    def __init__(self, graph: QueryGraph, snapshot: Snapshot, masks: Masks, control: Control) -> None:
+        self.graph, self.snapshot, self.masks, self.control = graph, snapshot, masks, control
         every = set(range(snapshot.vertex_count))
         self.sets = [every for _ in graph.vertices]
         self._labelled = list(self.sets)  # before neighbours were counted: alike vertices stay alike
@@ -92,7 +90,7 @@ class ReferenceCandidates:
 
     def mover(self) -> Callable[[Snapshot, Control], ReferenceCandidates]:
         def moved(snapshot: Snapshot, control: Control) -> ReferenceCandidates:
-            there = ReferenceCandidates(self.graph, snapshot, self.masks, control, self.seeds)
+            there = ReferenceCandidates(self.graph, snapshot, self.masks, control)
             there.sets, there._labelled = self.sets, self._labelled
             return there
 
@@ -107,8 +105,8 @@ class ReferenceCandidates:
         match step:
             case steps.LabelFilter(tables=tables):
                 left = set(self.snapshot.vertex_numbers.ids(tables, np.int32).tolist())
-            case steps.SeedFilter():
-                left = set(range(self.seeds.count))
+            case steps.SeedFilter(vertex=vertex) | steps.ValueFilter(vertex=vertex):
+                left = set(range(self.masks.seeds[vertex].count))
             case steps.LoopFilter(vertex=vertex, types=types, present=present, edge=edge):
                 rows = Rows(Types(types), "out", (), vertex) if edge is None else self._rows(edge, vertex)
                 left = {each for each in before if (each in self.neighbours(rows, each)) is present}
@@ -148,7 +146,7 @@ class ReferenceCandidates:
         return {neighbour for neighbour, _ in self.row(rows, vertex)}
 
     def _read(self, rows: Rows) -> dict[int, list[tuple[int, int]]]:
-        found = adjacency_of(rows.relation, rows.direction, self.snapshot, self.control.memory, self.seeds)
+        found = adjacency_of(rows.relation, rows.direction, self.snapshot, self.control.memory, self.masks.seeds)
         if rows.edge is not None:
             found = masked(found, self.masks.edges[rows.edge].mask)
         pairs = list(zip(found.neighbours.tolist(), found.edges.tolist(), strict=True))

@@ -17,7 +17,6 @@ from gquery.executor.cpu.search.packed_once import PackedOnce
 from gquery.executor.cpu.search.run import CpuSlices
 from gquery.executor.cpu.search.sampling import CpuSampler
 from gquery.executor.lowering.program import Program
-from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
 from gquery.planner.ir.filters import Filter
 from gquery.planner.ir.query_graph import QueryGraph
@@ -54,9 +53,8 @@ class CpuGraph:
         filters: tuple[Filter, ...],
         masks: Masks,
         control: Control,
-        seeds: Seeds | None = None,
     ) -> CpuCandidates:
-        sets = CandidateSets(graph, self.snapshot, masks, control, self.threads, seeds)
+        sets = CandidateSets(graph, self.snapshot, masks, control, self.threads)
         with stoppable(control.check):
             sets.apply(filters)
         return CpuCandidates(sets)

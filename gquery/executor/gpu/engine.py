@@ -15,7 +15,6 @@ from gquery.executor.gpu.device import Device
 from gquery.executor.gpu.resident import QueryRows, ResidentGraph
 from gquery.executor.gpu.search import GpuSlices
 from gquery.executor.lowering.program import Program
-from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
 from gquery.planner.ir.filters import Filter
 from gquery.planner.ir.query_graph import QueryGraph
@@ -87,9 +86,8 @@ class GpuGraph:
         filters: tuple[Filter, ...],
         masks: Masks,
         control: Control,
-        seeds: Seeds | None = None,
     ) -> GpuCandidates:
-        sets = CandidateSets(QueryRows(self.resident, graph, self.snapshot, masks, control, seeds))
+        sets = CandidateSets(QueryRows(self.resident, graph, self.snapshot, masks, control))
         with self.resident.device.guarded():
             sets.apply(filters, masks)
         return GpuCandidates(sets)

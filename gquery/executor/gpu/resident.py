@@ -16,11 +16,10 @@ from gquery.executor.gpu.zeros import Zeros
 from gquery.executor.lowering.adjacency import adjacency_of
 from gquery.executor.lowering.orders import Ranking
 from gquery.executor.lowering.program import Rows
-from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.memory import Budget
 from gquery.executor.progress import Control
 from gquery.planner.ir.query_graph import QueryGraph
-from gquery.planner.ir.relations import Binding, Relation, Types
+from gquery.planner.ir.relations import Binding, Relation, Types, Valued
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
@@ -243,7 +242,6 @@ class QueryRows:
         snapshot: Snapshot,
         masks: Masks,
         control: Control,
-        seeds: Seeds | None,
     ) -> None:
         self.graph = graph
         self.query = query
@@ -251,7 +249,6 @@ class QueryRows:
         self.snapshot = snapshot
         self.masks = masks
         self.control = control
-        self.seeds = seeds
         self._known: dict[Hashable, DeviceRows] = {}
         self._of_edges: dict[tuple[int, int], tuple[Rows, DeviceRows]] = {}
 
@@ -317,8 +314,8 @@ class QueryRows:
 
     def _entries(self, rows: Rows) -> DeviceRows:
         asked = self._asked(rows)
-        if isinstance(rows.relation, Binding):
-            return self.graph.copied(adjacency_of(*asked, self.seeds))
+        if isinstance(rows.relation, Binding | Valued):
+            return self.graph.copied(adjacency_of(*asked, self.masks.seeds))
         whole = self.graph.adjacency(*asked)
         if rows.edge is None:
             return whole

@@ -20,7 +20,6 @@ from gquery.executor.gpu.engine import GpuBackend, GpuCandidates, GpuGraph
 from gquery.executor.gpu.search import GpuSlices
 from gquery.executor.gpu.shares import Shares
 from gquery.executor.lowering.program import Program
-from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
 from gquery.planner.ir.filters import Filter
 from gquery.planner.ir.query_graph import QueryGraph
@@ -79,13 +78,12 @@ class SharingGraph:
         filters: tuple[Filter, ...],
         masks: Masks,
         control: Control,
-        seeds: Seeds | None = None,
     ) -> SharingCandidates:
         def filtered(other: Callable[[], GpuGraph]) -> GpuCandidates:
-            return other().filter(graph, filters, masks, control, seeds)
+            return other().filter(graph, filters, masks, control)
 
         others = [partial(filtered, other) for other in self.others]
-        return SharingCandidates(self.first.filter(graph, filters, masks, control, seeds), self.sharing, others)
+        return SharingCandidates(self.first.filter(graph, filters, masks, control), self.sharing, others)
 
 
 class SharingCandidates:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.memory import Budget
-from gquery.planner.ir.relations import Binding, Composed, Identity, Loops, Relation, Types
+from gquery.planner.ir.relations import Binding, Composed, Identity, Loops, Relation, Types, Valued
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
 
 
 def adjacency_of(
-    relation: Relation, direction: Direction, snapshot: Snapshot, memory: Budget, seeds: Seeds | None = None
+    relation: Relation,
+    direction: Direction,
+    snapshot: Snapshot,
+    memory: Budget,
+    seeds: Mapping[int, Seeds] | None = None,
 ) -> Adjacency:
-    """The adjacency of a relation, seen in a direction. The snapshot may forget it: who needs it holds it."""
+    """The adjacency of a relation, seen in a direction. The snapshot may forget it: who needs it holds it. seeds: what
+    query vertices of no table stand for."""
     match relation:
         case Types(types):
             whole = snapshot.adjacency(types, direction, memory)
@@ -27,9 +34,9 @@ def adjacency_of(
             return snapshot.loops(types, number, memory)
         case Composed(tables, hops):
             return snapshot.composed(tables, hops, direction, memory)
-        case Binding(column):
+        case Binding(column) | Valued(column):
             assert seeds is not None
-            return seeds.adjacency(column, direction)
+            return next(each for each in seeds.values() if each.binds(column)).adjacency(column, direction)
 
 
 def some_of(relation: Types, whole: Adjacency, direction: Direction, snapshot: Snapshot, memory: Budget) -> Adjacency:

@@ -33,8 +33,8 @@ class Kept:
 
 
 class KeptEdges:
-    """few: int64[], ascending, where the edges are listed; None where there is a truth value, in `mask`, for each of
-    the graph."""
+    """few: int64[], ascending, where the edges are listed; None where they are many. mask: a truth value for each edge
+    of the graph, where that is known; it is for many."""
 
     def __init__(self, count: int, few: NDArray[np.int64] | None, mask: NDArray[np.bool_] | None = None) -> None:
         self.few = few
@@ -52,7 +52,7 @@ class KeptEdges:
 
     def has(self, edges: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which of some edges are kept."""
-        if self.few is None:
+        if self.few is None or "mask" in vars(self):
             return self.mask[edges]
         places = np.searchsorted(self.few, edges)
         kept: NDArray[np.bool_] = np.append(self.few, -1)[places] == edges

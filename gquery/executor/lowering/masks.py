@@ -11,8 +11,10 @@ from gquery.executor.backend import Masks
 from gquery.executor.lowering.adjacency import adjacency_of
 from gquery.executor.lowering.kept import Kept, KeptEdges
 from gquery.executor.lowering.reading import Reading
+from gquery.executor.lowering.seeds import Seeds
+from gquery.executor.lowering.values import values_of
 from gquery.executor.relational import scan
-from gquery.planner.ir.expr import Expression
+from gquery.planner.ir.expr import Expression, is_volatile
 from gquery.planner.ir.filters import (
     BindingFilter,
     EdgePredicateFilter,
@@ -21,21 +23,33 @@ from gquery.planner.ir.filters import (
     LookupFilter,
     PredicateFilter,
     ReachedFilter,
+    SeedFilter,
+    ValueFilter,
 )
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.ir.relations import Binding
+from gquery.planner.ir.rename import unnamed
 
 Vertices = NDArray[np.int32]
 
+_RARE = 8  # of so many edges one is kept: then their adjacency is sorted anew sooner than picked out of that of all
 _MANY = 32  # of so many vertices of the graph one is asked: then a bit for each is written as soon as the ids of some
 
 
 def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -> Masks:
     """What the predicates of the filters leave. Raises what their evaluation raises."""
     kept, edges = {}, {}
+    alike: dict[object, KeptEdges] = {}  # edges whose predicates are asked of all data edges
+    seeds: dict[int, Seeds] = {}
+    values: list[ValueFilter] = []
     known: dict[int, Kept] = {}  # by query vertex: what is left of it so far
     for place, step in enumerate(filters):
         match step:
+            case SeedFilter(vertex=vertex):
+                assert reading.seeds is not None
+                seeds[vertex] = reading.seeds
+            case ValueFilter():
+                values.append(step)
             case LookupFilter(vertex=vertex):
                 kept[place] = known[vertex] = Kept(_looked_up(step, reading))
             case BindingFilter(vertex=vertex, edge=edge):
@@ -56,8 +70,16 @@ def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -
                 kept[place] = known[vertex] = _selected_vertices(graph.vertices[vertex].tables, predicates, reading)
             case EdgePredicateFilter(edge=edge):
                 near = _edges_near(graph.edges[edge], step, known, reading)
+                key = graph.edges[edge].types, tuple(map(unnamed, step.predicates))
+                if near is None and key in alike:
+                    edges[edge] = alike[key]
+                    continue
                 edges[edge] = _selected_edges(graph.edges[edge], step.predicates, near, reading)
-    return Masks(kept, edges)
+                if near is None and not any(map(is_volatile, step.predicates)):
+                    alike[key] = edges[edge]
+    for each in values:  # of what all others leave
+        seeds[each.vertex] = values_of(graph, each, known, reading)
+    return Masks(kept, edges, seeds)
 
 
 def _looked_up(step: LookupFilter, reading: Reading) -> Vertices:
@@ -152,4 +174,6 @@ def _selected_edges(
         selected = scan.select_edges(snapshot, index, predicates, reading.parameters, reading.control)
         for begin, end, _, row in snapshot.edges.numbers.of([index]):
             mask[begin:end] = selected[row : row + end - begin]
-    return KeptEdges(snapshot.edge_count, None, mask)
+    mask[snapshot.edges.gone] = False
+    rare = np.count_nonzero(mask) * _RARE < snapshot.edge_count
+    return KeptEdges(snapshot.edge_count, np.flatnonzero(mask) if rare else None, mask)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -50,15 +52,40 @@ def _placed(
     return by_vertex
 
 
+def equal_values(
+    sides: Sequence[pa.Array], types: Sequence[Type], control: Control
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Numbers from 0 on for the values of all sides, one side after the other, the same for those that are equal; and
+    which of them equal any: null and NaN do not."""
+    both, common = _joined(sides, types)
+    if pa.types.is_floating(both.type):
+        both = pc.add(both, 0.0)  # so that zeros have one sign
+    plain = not (_is_union(both) or pa.types.is_struct(both.type) or pa.types.is_null(both.type))
+    numbers = both.dictionary_encode().indices if plain else _ranked(both, common, control)
+    return to_numpy(pc.fill_null(numbers, 0)).astype(np.int64), _equals_any(both)
+
+
 def _rank(sides: tuple[pa.Array, pa.Array], types: tuple[Type, Type], control: Control) -> NDArray[np.int64]:
-    """The ranks of the values of both sides, one side after the other. NaN equals nothing: it ranks as null does."""
-    alike = types[0].kind is types[1].kind
-    common = FLOAT if not alike and all(map(_as_floats, sides)) else unify(types)
-    both = pa.concat_arrays([as_type(values, type_, common) for values, type_ in zip(sides, types, strict=True)])
-    present = truths(is_known(both))
-    for floats in _floats(both):
+    """The ranks of the values of both sides, one side after the other."""
+    both, common = _joined(sides, types)
+    return np.where(_equals_any(both), to_numpy(_ranked(both, common, control)), np.int64(NULL_RANK))
+
+
+def _joined(sides: Sequence[pa.Array], types: Sequence[Type]) -> tuple[pa.Array, Type]:
+    """The values of all sides as ones of a common type."""
+    alike = len({type_.kind for type_ in types}) == 1
+    common = FLOAT if not alike and all(map(_as_floats, sides)) else unify(tuple(types))
+    return pa.concat_arrays(
+        [as_type(values, type_, common) for values, type_ in zip(sides, types, strict=True)]
+    ), common
+
+
+def _equals_any(values: pa.Array) -> NDArray[np.bool_]:
+    """Which values are equal to themselves."""
+    present = truths(is_known(values))
+    for floats in _floats(values):
         present &= ~truths(pc.is_nan(floats))
-    return np.where(present, to_numpy(_ranked(both, common, control)), np.int64(NULL_RANK))
+    return present
 
 
 def _as_floats(values: pa.Array) -> bool:

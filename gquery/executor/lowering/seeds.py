@@ -1,4 +1,5 @@
-"""What a run begins with when earlier clauses have bound vertices, or have values that name some: distinct bindings."""
+"""What query vertices of no table stand for: the distinct bindings of earlier clauses, which a run begins with, or the
+values that vertices have in common."""
 
 from __future__ import annotations
 
@@ -39,6 +40,9 @@ class Seeds:
     count: int
     columns: Mapping[str, NDArray[np.int32]]
     found: Mapping[str, Bound] = field(default_factory=dict)
+
+    def binds(self, column: str) -> bool:
+        return column in self.columns or column in self.found
 
     def bound(self, column: str) -> NDArray[np.int32]:
         """The vertices that any seed binds, ascending."""

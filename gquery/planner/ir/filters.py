@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from gquery.planner.ir.expr import Expression
+from gquery.planner.ir.problem import Comparison
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.ir.relations import Types
 from gquery.records import record
@@ -25,6 +26,15 @@ class SeedFilter:
     """C(vertex) starts as the rows of the seeds."""
 
     vertex: int
+
+
+@record(frozen=True, slots=True)
+class ValueFilter:
+    """C(vertex) starts as the values that vertices of both sides of a comparison have, which says that they are
+    equal."""
+
+    vertex: int
+    comparison: Comparison
 
 
 @record(frozen=True, slots=True)
@@ -119,6 +129,7 @@ class EdgePredicateFilter:
 Filter = (
     LabelFilter
     | SeedFilter
+    | ValueFilter
     | LookupFilter
     | BindingFilter
     | ReachedFilter

@@ -199,7 +199,21 @@ class Binding(_Made):
         return 1 if direction == "out" and self.functional else None
 
 
-Relation = Types | Identity | Loops | Composed | Binding
+@record(frozen=True, slots=True)
+class Valued(_Made):
+    """From what stands for a value to the vertices that have it: values are vertices of no table, as seeds are. column:
+    under which the vertices are found; two edges with one column lead from a value to the same vertices."""
+
+    column: str
+
+    def may_loop(self, invariants: Invariants, tables: set[int]) -> bool:
+        return False
+
+    def row_bound(self, invariants: Invariants, direction: Direction, tables: tuple[int, ...]) -> int | None:
+        return None if direction == "out" else 1
+
+
+Relation = Types | Identity | Loops | Composed | Binding | Valued
 
 
 def repeats(relation: Relation) -> bool:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gquery.planner.ir.expr import Call, Expression, Parameter, walk
-from gquery.planner.ir.filters import BindingFilter, EdgePredicateFilter, LookupFilter, PredicateFilter, SeedFilter
+from gquery.planner.ir.filters import (
+    BindingFilter,
+    EdgePredicateFilter,
+    LookupFilter,
+    PredicateFilter,
+    SeedFilter,
+    ValueFilter,
+)
 from gquery.planner.ir.query_plan import QueryPlan
 
 
@@ -26,6 +33,8 @@ def _expressions(plan: QueryPlan) -> Iterator[Expression]:
             yield each.predicate
         elif isinstance(each, PredicateFilter | EdgePredicateFilter):
             yield from each.predicates
+        elif isinstance(each, ValueFilter):
+            yield from (each.comparison.left_value, each.comparison.right_value)
     for vertex in plan.graph.vertices:
         yield from vertex.predicates
     for edge in plan.graph.edges:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import combinations
 
-from gquery.planner.ir.problem import Absence, Constraints, ascending
-from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, Scope
+from gquery.planner.ir.problem import Absence, Constraints, Problem, ascending
+from gquery.planner.ir.query_graph import QueryEdge, Scope
 from gquery.planner.passes.draft import Draft
-from gquery.planner.passes.named_values import differing
+from gquery.planner.passes.named_values import compared_apart, differing
 from gquery.planner.search.context import Context
 from gquery.planner.search.sums.equal_edges import Equality, choices_of, coincidences, implies
 from gquery.records import record
@@ -27,7 +28,7 @@ def constrain(draft: Draft, context: Context) -> Draft:
     """Constraints of every clause, besides those of WHERE: pairs of vertices that are different, or not neighbours."""
     graph, asked = draft.graph, draft.problem.constraints
     needed_edges = frozenset(edge.index for edge in graph.edges if edge.variable in draft.spoken_of)
-    finder = _Finder(graph, context.invariants, context.check)
+    finder = _Finder(draft.problem, context.invariants, context.check)
     for scope in graph.scopes:
         finder.add(scope)
     told_apart = needed_edges | set(finder.collisions)
@@ -57,8 +58,9 @@ class _Rule:
 class _Finder:
     """`may_equal[u][w]`: whether two query vertices can be one data vertex, as far as labels, edges, constants tell."""
 
-    def __init__(self, graph: QueryGraph, invariants: Invariants, check: Check) -> None:
-        self.graph = graph
+    def __init__(self, problem: Problem, invariants: Invariants, check: Check) -> None:
+        self.graph = problem.graph
+        self.comparisons = problem.comparisons
         self.invariants = invariants
         self.check = check
         self.apart = set(self._apart())
@@ -89,9 +91,14 @@ class _Finder:
         distinct = {own: set(own) for own in tables}
         rows = {own: bytes([not each.isdisjoint(other) for other in tables]) for own, each in distinct.items()}
         found = [bytearray(rows[own]) for own in tables]
-        for one, other in (*self.apart, *differing(self.graph.vertices)):
+        for one, other in (*self.apart, *differing(self.graph.vertices), *self._compared_apart()):
             found[one][other] = found[other][one] = False
         return found
+
+    def _compared_apart(self) -> Iterator[Equality]:
+        """Pairs that are in every match, and have other values."""
+        parted = {vertex for part in self.graph.parts for vertex in part.vertices}
+        yield from (pair for pair in compared_apart(self.comparisons) if parted.isdisjoint(pair))
 
     def _apart(self) -> Iterator[Equality]:
         """Pairs of vertices with a query edge between them, whose data edges are never self-loops."""
@@ -159,7 +166,8 @@ class _Finder:
                 self.different_pairs.append((*way[0], *way[1]))
 
     def _is_possible(self, way: tuple[Equality, ...], one: QueryEdge, other: QueryEdge, loops: bool) -> bool:
-        if not all(self.may_equal[low][high] for low, high in way):
+        equal = sorted({vertex for pair in way for vertex in pair})
+        if any(not self.may_equal[low][high] and implies(way, low, high) for low, high in combinations(equal, 2)):
             return False
         return loops or not any(
             edge.source != edge.target and implies(way, edge.source, edge.target) for edge in (one, other)

@@ -34,7 +34,8 @@ class Draft:
     """What the passes have made of a segment of MATCH clauses so far; the fields are those of `QueryPlan`.
 
     problem: the query graph, which the passes make simpler, with the tests that they have found. spoken_of: the
-    elements that the answer or a residual predicate speaks of; none when the answer only counts.
+    elements that the answer or a residual predicate speaks of; none when the answer only counts. values: the vertices
+    that stand for values, with the comparisons in whose place they are.
     """
 
     segment: Match
@@ -49,6 +50,7 @@ class Draft:
     filters: tuple[Filter, ...] = ()
     implied: int = 0
     costly: int = 0
+    values: tuple[tuple[int, Comparison], ...] = ()
 
     @property
     def limit(self) -> int | None:

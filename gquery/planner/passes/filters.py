@@ -11,6 +11,7 @@ from gquery.planner.ir.filters import (
     LookupFilter,
     LoopFilter,
     SeedFilter,
+    ValueFilter,
 )
 from gquery.planner.ir.query_graph import QueryGraph, QueryVertex
 from gquery.planner.passes.draft import Draft
@@ -25,10 +26,14 @@ def required_filters(draft: Draft, context: Context) -> Draft:
     bindings = graph.bindings()
     seeds = {edge.source for edge in bindings}
     joined = {end for edge in graph.edges for end in (edge.source, edge.target)}
+    values = {vertex: ValueFilter(vertex, comparison) for vertex, comparison in draft.values}
     filters: list[Filter] = [
-        SeedFilter(vertex.index)
-        if vertex.index in seeds
-        else _start(vertex, graph, vertex.index not in joined, context)
+        values.get(vertex.index)
+        or (
+            SeedFilter(vertex.index)
+            if vertex.index in seeds
+            else _start(vertex, graph, vertex.index not in joined, context)
+        )
         for vertex in graph.vertices
     ]
     looked_up = {each.vertex: each.predicate for each in filters if isinstance(each, LookupFilter)}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gquery.planner.ir.expr import Attribute
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, QueryVertex
-from gquery.planner.ir.relations import Binding
+from gquery.planner.ir.relations import Binding, Valued
 from gquery.planner.passes.draft import Draft
 from gquery.planner.passes.reaching import named_by_value
 from gquery.planner.search.context import Context
@@ -28,6 +30,7 @@ def _kept(problem: Problem, spoken_of: frozenset[str], limit: int | None, statis
     with them, what connects them, and what they bind. With a limit, every required vertex: a sum would look at all
     matches."""
     graph = problem.graph
+    values = [edge for edge in graph.edges if isinstance(edge.relation, Valued)]  # which many vertices share
     required = {vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None}
     if limit is not None or not required:
         return frozenset(required)
@@ -35,7 +38,9 @@ def _kept(problem: Problem, spoken_of: frozenset[str], limit: int | None, statis
     for choice in problem.constraints.choices:
         if choice.listed:
             kept.update(choice.vertices)
-    kept = _connected(problem, kept or {min(required)})
+    kept = _connected(graph, kept or {min(required)}, [edge for edge in graph.edges if edge not in values])
+    kept = _connected(graph, kept, graph.edges)
+    kept |= {edge.source for edge in values if all(other.target in kept for other in graph.incident[edge.source])}
     named = {vertex for vertex in required if _is_named(graph.vertices[vertex], statistics)}
     return frozenset(kept | _single_beside(graph, kept, named))
 
@@ -64,13 +69,12 @@ def _is_one(binding: QueryEdge) -> bool:
     return isinstance(binding.relation, Binding) and binding.relation.functional
 
 
-def _connected(problem: Problem, kept: set[int]) -> set[int]:
+def _connected(graph: QueryGraph, kept: set[int], edges: Iterable[QueryEdge]) -> set[int]:
     """With the vertices on shortest ways between them: without these, unrelated candidates would be paired up."""
-    graph = problem.graph
     near: dict[int, set[int]] = {
         vertex.index: set() for vertex in graph.vertices if graph.part_of(vertex.index) is None
     }
-    for edge in graph.edges:
+    for edge in edges:
         if edge.source in near and edge.target in near:
             near[edge.source].add(edge.target)
             near[edge.target].add(edge.source)

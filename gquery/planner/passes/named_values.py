@@ -1,12 +1,15 @@
-"""Vertices that cannot be the same one since a property of them, or the users' id, has other values."""
+"""Vertices that cannot be the same one since a property of them, or the users' id, has other values: named ones, or
+some that are compared."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from gquery.planner.ir.expr import Attribute, Call, Column, Constant, Expression, Kind
+from gquery.planner.ir.expr import Attribute, Call, Column, Constant, Expression, Kind, is_volatile
+from gquery.planner.ir.problem import Comparison
 from gquery.planner.ir.query_graph import QueryVertex
+from gquery.planner.ir.rename import unnamed
 
 Value = bool | int | str
 Property = tuple[Attribute, str | None]
@@ -27,6 +30,14 @@ def differing(vertices: tuple[QueryVertex, ...]) -> Iterator[tuple[int, int]]:
         for index, values in own.items():
             yield from ((other, index) for other in earlier if values.isdisjoint(own[other]))
             earlier.append(index)
+
+
+def compared_apart(comparisons: Iterable[Comparison]) -> Iterator[tuple[int, int]]:
+    """Pairs of vertices of which one has a smaller value than the other, or another one, of the same."""
+    for each in comparisons:
+        alike = unnamed(each.left_value) == unnamed(each.right_value) and not is_volatile(each.left_value)
+        if alike and each.operator in ("<", "<>"):
+            yield each.left, each.right
 
 
 def _wanted(vertex: QueryVertex) -> Iterator[tuple[Property, set[Value]]]:

@@ -9,7 +9,7 @@ from gquery.planner.ir.expr import Attribute, Call, Column, Expression
 from gquery.planner.ir.match_plan import Cardinalities, Counted
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
-from gquery.planner.ir.relations import Binding, Relation, Types
+from gquery.planner.ir.relations import Binding, Relation, Types, Valued
 from gquery.planner.search.costs import GUESSES, CostModel
 from gquery.storage.schema import TURNED, Direction
 from gquery.storage.statistics import Statistics
@@ -30,6 +30,12 @@ def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None 
             seeds, bound = sizes[edge.source], sizes[edge.target]
             edges.append(seeds if edge.relation.functional else max(seeds, bound))
             degrees.append((edges[-1] / seeds, edges[-1] / bound))
+            having.append((1.0, 1.0))
+            continue
+        if isinstance(edge.relation, Valued):
+            values, equal = sizes[edge.source], sizes[edge.target]
+            edges.append(equal)
+            degrees.append((equal / values, 1.0))
             having.append((1.0, 1.0))
             continue
         source, target = graph.vertices[edge.source], graph.vertices[edge.target]
@@ -87,6 +93,9 @@ def estimated_sizes(graph: QueryGraph, statistics: Statistics) -> list[float]:
     for edge in graph.bindings():
         sizes[edge.source] = GUESSES.seeds
         sizes[edge.target] = min(GUESSES.seeds, sizes[edge.target])
+    for edge in graph.edges:
+        if isinstance(edge.relation, Valued):
+            sizes[edge.source] = max(sizes[edge.source], GUESSES.values * sizes[edge.target])
     return sizes
 
 
@@ -177,6 +186,7 @@ class PrefixModel:
         self.costs = costs
         self.sizes = [max(size, 1e-9) for size in cardinalities.vertices]
         self.links: list[list[Link]] = [[] for _ in graph.vertices]
+        self._values = [0] * len(graph.vertices)  # the values that lead to each vertex
         alike = _alike(graph) if statistics is not None else {}
         for edge in graph.edges:
             if edge.source == edge.target:
@@ -189,6 +199,8 @@ class PrefixModel:
                     row = cardinalities.degrees[edge.index][side]
                     having = cardinalities.having[edge.index][side]
                     crowds = tuple(_crowds(graph, edge, other, vertex, having, alike, statistics))
+                if isinstance(edge.relation, Valued):
+                    self._values[vertex] |= 1 << other
                 self.links[vertex].append((selectivity, 1 << other, row, crowds))
         for links in self.links:
             links.sort()
@@ -211,15 +223,23 @@ class PrefixModel:
         closing = [link for link in self.links[vertex] if matched & link[1]]
         if not closing:
             return self.sizes[vertex], self.sizes[vertex], 0
-        selectivity, _, row, crowds = closing[0]
-        longer = max((skew for crowd, skew in crowds if matched & crowd), default=1.0)
+        selectivity, _, row, _ = closing[0]
+        longer = _longer(closing[0], matched)
         factor = self.sizes[vertex] * selectivity
         if len(closing) == 1:
             return factor * longer, row * longer, 1
         for selectivity, *_ in closing[1:]:
             factor *= max(selectivity, GUESSES.closing)
-        looks = self.costs.intersection(link[2] for link in closing)
+        rows = [link[2] for link in closing]
+        if matched & self._values[vertex]:  # the row of a value is as long as it is: the other one decides
+            rows = [row * _longer(link, matched) for row, link in zip(rows, closing, strict=True)]
+        looks = self.costs.intersection(rows)
         return factor * math.sqrt(longer), looks, len(closing)
+
+
+def _longer(link: Link, matched: int) -> float:
+    """How many times as long as it is on the mean the row of an edge is after a match of some vertices."""
+    return max((skew for crowd, skew in link[3] if matched & crowd), default=1.0)
 
 
 def _crowds(

@@ -16,6 +16,7 @@ from gquery.planner.search.cardinality import derived
 from gquery.planner.search.context import Context
 from gquery.planner.search.orders import Solution
 from gquery.planner.search.solving import Solver
+from gquery.planner.search.sums.compared import compared
 from gquery.planner.search.sums.inclusion import exclusions, less_tests, told_apart, told_by_ends, twins, without
 from gquery.planner.search.sums.some_edges import loop_free, numbered
 from gquery.planner.search.sums.strategy import repeats_all
@@ -48,6 +49,11 @@ class _Sums:
         problem, context = self.plan.problem, self.context
         found = self._solved(problem, self.cardinalities, context)
         cost = sum(map(self._cost, found))
+        if (other := compared(self.plan)) is not None:
+            known = derived(other, self.plan.graph, self.cardinalities, context.statistics)
+            instead = self._solved(other, known, context)
+            if sum(map(self._cost, instead)) < cost:
+                return instead
         if self.free and cost >= context.costs.worth_improving:
             found = self._by_number(problem, cost * context.costs.effort.gain) or found
         by_key = {solution.problem.key: solution for solution in found}

@@ -15,7 +15,6 @@ from gquery.executor.cpu.machine.slices import run_slices
 from gquery.executor.lowering.adjacency import adjacency_of, masked, some_of
 from gquery.executor.lowering.kept import Kept
 from gquery.executor.lowering.program import Rows
-from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
 from gquery.planner.ir.filters import (
     BindingFilter,
@@ -29,9 +28,10 @@ from gquery.planner.ir.filters import (
     PredicateFilter,
     ReachedFilter,
     SeedFilter,
+    ValueFilter,
 )
 from gquery.planner.ir.query_graph import QueryGraph
-from gquery.planner.ir.relations import Binding, Identity, Relation, Types, repeats
+from gquery.planner.ir.relations import Binding, Identity, Relation, Types, Valued, repeats
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.cache import Cache
 from gquery.storage.graph import Snapshot
@@ -51,20 +51,18 @@ class CandidateSets:
         masks: Masks,
         control: Control,
         threads: int,
-        seeds: Seeds | None = None,
     ) -> None:
         self.graph = graph
         self.snapshot = snapshot
         self.masks = masks
         self.control = control
         self.threads = threads
-        self.seeds = seeds
         self.sets: list[CandidateSet] = []
         self._labelled: list[CandidateSet] = []  # after labels, seeds and predicates: what alike query vertices share
         self.outcomes: list[FilterOutcome] = []
         self.edge_counts: dict[int, int] = {}
         self.built: dict[object, tuple[Adjacency, CandidateSet, CandidateSet]] = {}  # candidate edges, with their ends
-        self._filtered: dict[tuple[int, Direction], Adjacency] = {}
+        self._filtered: dict[tuple[Relation, Direction, int], Adjacency] = {}  # by the id of the edges that are kept
         self._held: dict[tuple[Relation, Direction], Adjacency] = {}  # the snapshot may forget what it made
         self._lists: dict[int, tuple[int, int, int, int]] = {}  # by the id of an adjacency that is held
 
@@ -95,7 +93,7 @@ class CandidateSets:
     @property
     def resting(self) -> int:
         """Bytes of what they hold between two runs that is not the cache's of edges."""
-        held = (adjacency for (relation, _), adjacency in self._held.items() if isinstance(relation, Identity))
+        held = (adjacency for (relation, _), adjacency in self._held.items() if isinstance(relation, Identity | Valued))
         return self.nbytes + sum(adjacency.nbytes for adjacency in held)
 
     @property
@@ -125,16 +123,17 @@ class CandidateSets:
         """The data edges of a relation that its mask leaves."""
         if rows.edge is None:
             return self._whole(rows)
-        if (rows.edge, rows.direction) not in self._filtered:
-            kept = self.masks.edges[rows.edge]
+        kept = self.masks.edges[rows.edge]
+        key = rows.relation, rows.direction, id(kept)
+        if key not in self._filtered:
             if kept.few is None:
                 filtered = masked(self._whole(rows), kept.mask)
             else:
                 filtered = self.snapshot.edges.build_of(kept.few, rows.direction)
             described = self.graph.edges[rows.edge].described
             self.control.memory.reserve(filtered.nbytes, f"the filtered edges of {described}")
-            self._filtered[rows.edge, rows.direction] = filtered
-        return self._filtered[rows.edge, rows.direction]
+            self._filtered[key] = filtered
+        return self._filtered[key]
 
     def _whole(self, rows: Rows) -> Adjacency:
         relation, direction = key = rows.relation, rows.direction
@@ -143,7 +142,7 @@ class CandidateSets:
                 whole = self._whole(rows._replace(relation=all_edges))  # which may have no room in the cache
                 self._held[key] = some_of(relation, whole, direction, self.snapshot, self.control.memory)
             else:
-                self._held[key] = adjacency_of(*key, self.snapshot, self.control.memory, self.seeds)
+                self._held[key] = adjacency_of(*key, self.snapshot, self.control.memory, self.masks.seeds)
         return self._held[key]
 
     def cache_of(self, adjacency: Adjacency) -> Cache | None:
@@ -197,8 +196,8 @@ class CandidateSets:
                     self.outcomes.append(FilterOutcome(step, self.snapshot.vertex_count, self._size(vertex)))
                 case EdgePredicateFilter(edge=edge):
                     self.outcomes.append(FilterOutcome(step, self.snapshot.edge_count, self._kept_edges(edge)))
-                case SeedFilter():
-                    self._start_seeds(step)
+                case SeedFilter() | ValueFilter():
+                    self._start_rows(step)
                 case LookupFilter(vertex=vertex):
                     self.sets.append(CandidateSet(self.masks.vertices[place].vertices, self.snapshot.vertex_count))
                     self._labelled.append(self.sets[-1])
@@ -235,14 +234,14 @@ class CandidateSets:
         self.sets.append(next(whole, None) or self._of_tables(step))
         self._labelled.append(self.sets[-1])
 
-    def _start_seeds(self, step: SeedFilter) -> None:
-        assert self.seeds is not None
+    def _start_rows(self, step: SeedFilter | ValueFilter) -> None:
         assert step.vertex == len(self.sets)
-        rows = np.arange(self.seeds.count, dtype=np.int32)
-        self.control.memory.reserve(rows.nbytes, "the seeds")
-        self.sets.append(CandidateSet(rows, self.seeds.count))
+        count = self.masks.seeds[step.vertex].count
+        rows = np.arange(count, dtype=np.int32)
+        self.control.memory.reserve(rows.nbytes, f"the candidates of {self.graph.vertices[step.vertex].described}")
+        self.sets.append(CandidateSet(rows, count))
         self._labelled.append(self.sets[-1])
-        self.outcomes.append(FilterOutcome(step, self.seeds.count, self.seeds.count))
+        self.outcomes.append(FilterOutcome(step, count, count))
 
     def _of_tables(self, step: LabelFilter) -> CandidateSet:
         size = sum(self.snapshot.vertex_tables[table].count for table in step.tables)
@@ -365,4 +364,4 @@ def _whole(snapshot: Snapshot, tables: tuple[int, ...], key: Hashable) -> Candid
 
 def _is_made(relation: Relation) -> bool:
     """Whether the adjacency of a relation is made for each run."""
-    return isinstance(relation, Binding) or repeats(relation)
+    return isinstance(relation, Binding | Valued) or repeats(relation)

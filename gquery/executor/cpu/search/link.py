@@ -49,6 +49,8 @@ def _spans(row: list[int], level: Level) -> int:
     rows = row[packed.BACKWARD_END] - row[packed.BACKWARD_BEGIN]
     if not row[packed.SIMPLE]:
         return 0
+    if level.comparisons and row[packed.SET_COUNT]:
+        return 0
     if not row[packed.SET_COUNT]:
         return int(rows == 1 and row[packed.TESTED] < 2 and not level.smaller)
     if row[packed.LENGTH]:

@@ -157,7 +157,7 @@ class _Packer:
         rare = bool(level.pairs or level.comparisons or level.absent)
         row[packed.TESTED] = 2 if rare else int(bool(level.different))
         leaf = number >= self.program.listed and not self.children[number]
-        if leaf and level.backward and not (level.weights or level.pairs or level.comparisons):
+        if leaf and level.backward and not (level.weights or level.pairs):
             self._set_size(row, level, all(adjacency.simple for adjacency in missed))
         assert row[packed.SET_COUNT] or level.like >= 0 or not level.minus
         row[packed.MINUS] = level.minus
@@ -273,11 +273,12 @@ class _Packer:
         neighbour, which would be taken away once for each repetition."""
         rows = row[packed.BACKWARD_END] - row[packed.BACKWARD_BEGIN]
         countable = self.program.space == "vertices" and rows + len(level.absent) <= 2 and row[packed.SIMPLE] and simple
-        if level.absent and not countable:
+        if level.absent and (level.comparisons or not countable):
             return
         row[packed.SET_COUNT] = 1
         masked = row[packed.CUT_END] > 0 or (row[packed.VERTICES] == 0 and row[packed.WORDS] != 0)
-        if rows == 1 and not level.absent and row[packed.SIMPLE] and not (masked or level.different or level.smaller):
+        tested = level.absent or level.different or level.smaller or level.comparisons
+        if rows == 1 and row[packed.SIMPLE] and not (masked or tested):
             row[packed.LENGTH] = 1
 
     def _remember(self, row: list[int], level: Level) -> None:

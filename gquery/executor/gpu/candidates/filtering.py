@@ -23,6 +23,7 @@ from gquery.planner.ir.filters import (
     PredicateFilter,
     ReachedFilter,
     SeedFilter,
+    ValueFilter,
 )
 from gquery.planner.ir.relations import Types
 
@@ -109,9 +110,8 @@ class Filtering:
                 universe, vertices = self.rows.snapshot.vertex_count, self._copied(kept)
                 unlisted = CandidateSet(self.room, len(kept), universe, vertices, 0, 0)
                 self._begin(unlisted, self._kept(unlisted, kept, vertices, 0)[0])
-            case SeedFilter():
-                assert self.rows.seeds is not None
-                count = self.rows.seeds.count
+            case SeedFilter(vertex=vertex) | ValueFilter(vertex=vertex):
+                count = self.rows.masks.seeds[vertex].count
                 own = CandidateSet.of(self.rows.device, np.arange(count, dtype=np.int32), count)
                 self._begin(own, own.member)
             case (

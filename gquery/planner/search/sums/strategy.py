@@ -118,7 +118,7 @@ def repeated_edges(problem: Problem, steps: Sequence[ExtendStep], kept: int, pus
     inner = {step.parent for step in steps if not step.folded}
     leaves = (step for number, step in enumerate(steps) if number >= max(1, kept) and number not in inner)
     below = (step for step in leaves if len(step.backward) == 1 and not step.folded)
-    plain = (step for step in below if not (_is_tested(step) or step.cap or step.constants or step.like is not None))
+    plain = (step for step in below if not (_is_apart(step) or step.cap or step.constants or step.like is not None))
     return frozenset(step.backward[0] for step in plain if step.backward[0] in counted)
 
 
@@ -141,8 +141,9 @@ def can_repeat(problem: Problem, choice: EdgeChoice) -> bool:
     return plain and not choice.collides and not choice.listed
 
 
-def _is_tested(step: ExtendStep) -> bool:
-    return bool(step.different_from or step.different_pairs or step.comparisons or step.absent)
+def _is_apart(step: ExtendStep) -> bool:
+    """Whether a vertex must be another than some: each of these is taken away once."""
+    return bool(step.different_from or step.different_pairs or step.absent)
 
 
 def _weighed_at(problem: Problem, steps: Sequence[ExtendStep], kept: int) -> set[int]:

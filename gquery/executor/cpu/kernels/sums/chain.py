@@ -20,7 +20,7 @@ from gquery.executor.cpu.kernels.blocks import (
     open_block,
     share_of,
 )
-from gquery.executor.cpu.kernels.intersect import set_size
+from gquery.executor.cpu.kernels.leaf_sizes import set_size
 from gquery.executor.cpu.kernels.sums.numbers import given_matches, load_row
 from gquery.executor.cpu.kernels.sums.pair_leaf import Sums, add, count_pairs
 from gquery.executor.cpu.kernels.workspace import (

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.cpu.kernels.blocks import COUNT, NEXT
-from gquery.executor.cpu.kernels.intersect import common_size, floor_of, position_of, vertex_at
+from gquery.executor.cpu.kernels.intersect import floor_of, position_of, vertex_at
+from gquery.executor.cpu.kernels.leaf_sizes import common_size
 from gquery.executor.cpu.kernels.row_bitset import bits_of
 from gquery.executor.cpu.kernels.sorted_rows import contains, count_both, first_from, has_bit
 from gquery.executor.cpu.kernels.workspace import times

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gquery.executor.cpu.kernels.intersect import accepts, leaf_size, next_common, open_level, vertex_at
+from gquery.executor.cpu.kernels.intersect import accepts, next_common, open_level, vertex_at
+from gquery.executor.cpu.kernels.leaf_sizes import leaf_size
 from gquery.executor.cpu.kernels.row_bitset import restore
 from gquery.executor.cpu.kernels.sums.numbers import (
     add_row,

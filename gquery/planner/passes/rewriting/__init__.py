@@ -1,0 +1,1 @@
+"""Rewrites the query graph: fewer vertices, or others than the user wrote."""

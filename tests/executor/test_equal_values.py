@@ -1,0 +1,167 @@
+"""Vertices that must have equal values meet at the value, whatever it is: the matches are those of a comparison."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import product
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import gquery
+from tests.differential.test_counting import WAYS
+
+SIZE = 14
+_DAY = datetime.date(2024, 2, 28)
+_TIME = datetime.datetime(2024, 2, 28, 12, 30)
+
+VALUES: dict[str, pa.Array] = {
+    "integers": pa.array([0, 1, -5, 2**63 - 1, -(2**63), None]),
+    "floats": pa.array([0.0, -0.0, 1.5, math.nan, math.inf, None]),
+    "texts": pa.array(["", "a", "A", "a ", None]),
+    "texts from a dictionary": pa.array(["x", "y", None, "x"]).dictionary_encode(),
+    "truths": pa.array([True, False, None]),
+    "decimals": pa.array([Decimal("1.50"), Decimal("-2.25"), None]),
+    "days": pa.array([_DAY, _DAY.replace(year=1), None]),
+    "points in time": pa.array([_TIME, _TIME.replace(year=1700), None], pa.timestamp("us")),
+    "times of the day": pa.array([_TIME.time(), datetime.time(), None]),
+    "durations": pa.array([datetime.timedelta(days=3), datetime.timedelta(), None]),
+    "nothing": pa.array([None, None], pa.int64()),
+}
+
+
+def graph_of(values: pa.Array, random: Random) -> gquery.Graph:
+    taken = pa.array([random.randrange(len(values)) for _ in range(SIZE)])
+    table = pa.table({"id": range(SIZE), "at": values.take(taken), "kind": [each % 3 for each in range(SIZE)]})
+    pairs = [(one, other) for one, other in product(range(SIZE), repeat=2) if random.random() < 0.2]
+    pairs += random.choices(pairs, k=4)
+    sources, targets = zip(*pairs, strict=True)
+    edges = pa.table({"source": sources, "target": targets})
+    return gquery.from_arrow({"V": table}, {("V", "E", "V"): edges})
+
+
+PATTERNS = {
+    "two alone": ("(a), (b)", "ab"),
+    "two hops": ("(a)-[]->(b)-[]->(c)", "ac"),
+    "either way": ("(a)-[]-(b)-[]-(c)", "ac"),
+    "a tail": ("(a)-[]->(b), (c)-[]->(d)", "ad"),
+    "a square": ("(a)-[]->(b)-[]->(c)-[]->(d)<-[]-(a)", "bd"),
+}
+
+
+def equal(one: Any, other: Any) -> bool:
+    return one is not None and other is not None and bool(one == other)
+
+
+def expected(graph: gquery.Graph, mode: str, pattern: str, ends: str) -> Counter[tuple[Any, ...]]:
+    """What a comparison leaves of the matches of the pattern alone."""
+    values = dict(graph.query("MATCH (v) RETURN v.id, v.at").rows())
+    names = sorted({each for each in pattern if each.isalpha()})
+    ids = ", ".join(f"{name}.id" for name in names)
+    rows = graph.query(f"MATCH {mode} {pattern} RETURN {ids}").rows()
+    places = [names.index(end) for end in ends]
+    return Counter(row for row in rows if equal(*(values[row[place]] for place in places)))
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_values_of_every_kind(kind: str, device: str) -> None:
+    graph = graph_of(VALUES[kind], Random(kind))
+    wanted = expected(graph, "", "(a), (b)", "ab")
+    text = "MATCH (a), (b) WHERE a.at = b.at"
+    assert "(a value)" in graph.explain(f"{text} RETURN count(*)")
+    assert Counter(graph.query(f"{text} RETURN a.id, b.id", device=device).rows()) == wanted
+    assert graph.query(f"{text} RETURN count(*)", device=device).scalar() == wanted.total()
+
+
+CASES = [(name, "as planned") for name in PATTERNS]
+CASES += [(list(PATTERNS)[number % len(PATTERNS)], way) for number, way in enumerate(WAYS) if way != "as planned"]
+
+
+@pytest.mark.parametrize(("name", "way"), CASES)
+def test_patterns_that_meet(name: str, way: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pattern, ends = PATTERNS[name]
+    graph = graph_of(pa.array([1, 2, 2, None, 5]), Random(name))
+    names = sorted({each for each in pattern if each.isalpha()})
+    for mode in ("", "DIFFERENT NODES", "REPEATABLE ELEMENTS"):
+        wanted = expected(graph, mode, pattern, ends)
+        with monkeypatch.context() as patched:
+            for patch in WAYS[way]:
+                patched.setattr(*patch)
+            check(graph, f"MATCH {mode} {pattern} WHERE {ends[0]}.at = {ends[1]}.at", names, wanted, device)
+
+
+def check(graph: gquery.Graph, text: str, names: Sequence[str], wanted: Counter[tuple[Any, ...]], device: str) -> None:
+    def asked(what: str) -> Counter[tuple[Any, ...]]:
+        return Counter(graph.query(f"{text} RETURN {what}", device=device).rows())
+
+    assert asked(", ".join(f"{name}.id" for name in names)) == wanted
+    assert asked("count(*)") == Counter([(wanted.total(),)])
+    for place, name in enumerate(names):
+        assert asked(f"{name}.id") == Counter({(key,): count for key, count in _summed(wanted, place).items()})
+        assert asked(f"{name}.id, count(*)") == Counter(_summed(wanted, place).items())
+        assert asked(f"DISTINCT {name}.id") == Counter((key,) for key in _summed(wanted, place))
+    limited = list(graph.query(f"{text} RETURN {names[0]}.id, {names[-1]}.id LIMIT 3", device=device).rows())
+    assert len(limited) == min(3, wanted.total())
+    assert not Counter(limited) - Counter({(row[0], row[-1]): wanted.total() for row in wanted})
+
+
+def _summed(rows: Counter[tuple[Any, ...]], place: int) -> Counter[Any]:
+    found: Counter[Any] = Counter()
+    for row, count in rows.items():
+        found[row[place]] += count
+    return found
+
+
+def test_numbers_of_two_kinds(device: str) -> None:
+    """A property that is an integer here and a float there: what is equal is equal, and beyond 2^53 exactly."""
+    graph = gquery.from_arrow(
+        {
+            "A": pa.table({"id": [0, 1, 2], "at": [1, 2**53 + 1, None]}),
+            "B": pa.table({"id": [3, 4, 5], "at": [1.0, 2.0**53, math.nan]}),
+            "C": pa.table({"id": [6, 7], "at": ["1", "x"]}),
+        },
+        {},
+    )
+    rows = graph.query("MATCH (a), (b) WHERE a.at = b.at RETURN a.id, b.id", device=device).rows()
+    assert sorted(rows) == [(0, 0), (0, 3), (1, 1), (3, 0), (3, 3), (4, 4), (6, 6), (7, 7)]
+
+
+def test_computed_values_and_two_of_them(device: str) -> None:
+    graph = graph_of(pa.array([1, 2, 3, 4]), Random(8))
+    values = dict(graph.query("MATCH (v) RETURN v.id, v.at").rows())
+    text = "MATCH (a), (b), (c) WHERE a.at + 1 = b.at AND b.at = c.at * $by AND a.kind = c.kind RETURN a.id, b.id, c.id"
+    wanted = [
+        (a, b, c)
+        for a, b, c in product(range(SIZE), repeat=3)
+        if values[a] + 1 == values[b] == 2 * values[c] and a % 3 == c % 3
+    ]
+    assert sorted(graph.query(text, {"by": 2}, device=device).rows()) == wanted
+
+
+def test_values_that_earlier_rows_are_joined_with(device: str) -> None:
+    """Seeds and values in one pattern, each with vertices of its own."""
+    graph = graph_of(pa.array([1, 2, 3, None]), Random(9))
+    values = dict(graph.query("MATCH (v) RETURN v.id, v.at").rows())
+    text = "MATCH (a) WHERE a.kind = 1 WITH a MATCH (a)-[]->(b), (c) WHERE b.at = c.at RETURN a.id, b.id, c.id"
+    edges = graph.query("MATCH (a)-[]->(b) RETURN a.id, b.id").rows()
+    wanted = [(a, b, c) for a, b in edges if a % 3 == 1 for c in range(SIZE) if equal(values[b], values[c])]
+    assert Counter(graph.query(text, device=device).rows()) == Counter(wanted)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MATCH (a)-[]->(b) WHERE a.at = b.at RETURN count(*)",  # an edge joins them anyway
+        "MATCH (a {id: 3})-[]->(b)-[]->(c) WHERE a.at = c.at RETURN count(*)",  # one is compared with others
+        "MATCH (a), (b) WHERE a.at < b.at RETURN count(*)",
+        "MATCH (a)-[]->(b) OPTIONAL MATCH (c) WHERE a.at = c.at RETURN count(*)",  # may be missing
+    ],
+)
+def test_what_is_compared(text: str) -> None:
+    assert "(a value)" not in graph_of(pa.array([1, 2]), Random(2)).explain(text)
