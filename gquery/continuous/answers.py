@@ -41,7 +41,7 @@ _ORDERS = 1 << 20  # bytes
 _FEW = 7  # bits of the number of edges that a term begins with, up to which all changes are planned alike
 # What is folded would be so for all candidates, and anew for each version. Where so little is looked at, to weigh what
 # saves work takes longer than that saves.
-_OF_FEW = replace(CPU, folds=0.0, filters_begin=math.inf)
+_OF_FEW = replace(CPU, folds=0.0, filters_begin=math.inf, meet=math.inf)
 # Of what is asked of the whole graph once: to count the signatures of all vertices takes longer than they save.
 _OF_ALL = replace(CPU, filters_begin=math.inf)
 _NO_GRAPH = Snapshot((), ())  # what is kept should hold no version

@@ -108,6 +108,7 @@ class CostModel:
     filter_signature: float  # filtering a vertex by its signature
     filter_begin: float  # planning and calling one filter
     filters_begin: float  # what is done once for all filters, however few
+    meet: float  # pairs of vertices from which on those with equal values meet there, rather than being compared
     compose: float  # edges are composed for up to so many vertices a candidate that predicates leave somewhere
 
     # What planning saves.
@@ -207,6 +208,7 @@ CPU = CostModel(
     filter_signature=0.05,
     filter_begin=2_000.0,
     filters_begin=0.0,
+    meet=0.0,
     compose=1000.0,
     weigh=1250.0,
     filters_weighed=12_000.0,

@@ -25,7 +25,7 @@ def meet_at_values(draft: Draft, context: Context) -> Draft:
         return draft
     compared: list[Comparison] = []
     for comparison in draft.problem.comparisons:
-        if _meets(draft, comparison):
+        if _meets(draft, comparison, context):
             draft = _with_value(draft, comparison)
         else:
             compared.append(comparison)
@@ -34,8 +34,11 @@ def meet_at_values(draft: Draft, context: Context) -> Draft:
     return draft.with_problem(draft.graph, draft.problem.constraints, tuple(compared))
 
 
-def _meets(draft: Draft, comparison: Comparison) -> bool:
+def _meets(draft: Draft, comparison: Comparison, context: Context) -> bool:
     left, right, graph = comparison.left, comparison.right, draft.graph
+    one, other = (context.statistics.vertex_count(graph.vertices[end].tables) for end in (left, right))
+    if one * other < context.costs.meet:
+        return False
     if comparison.operator != "=" or comparison.left_value.type.kind is Kind.NODE:
         return False
     if graph.part_of(left) is not None or graph.part_of(right) is not None:
