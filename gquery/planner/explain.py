@@ -245,13 +245,16 @@ def _term(query: Problem, problem: Problem) -> str:
 
 def _filters(plan: QueryPlan, matching: MatchPlan, actual: Measured | None) -> list[str]:
     texts = [filter_text(plan.graph, filter_) for filter_ in plan.filters]
+    left = zip(matching.problem.merged, matching.cardinalities.vertices, strict=True)
+    sizes = {vertex: size for group, size in left for vertex in group}
     notes = []
     for index, filter_ in enumerate(plan.filters):
         if actual and actual.candidates:
             outcome = actual.candidates.outcomes[index]
             notes.append(f"{outcome.before:,} -> {outcome.after:,}")
         elif isinstance(filter_, LabelFilter | SeedFilter | ValueFilter | LookupFilter):
-            notes.append(f"about {_number(matching.cardinalities.vertices[filter_.vertex])} after all filters")
+            size = sizes.get(filter_.vertex)  # values may be compared, and not met at
+            notes.append("" if size is None else f"about {_number(size)} after all filters")
         elif isinstance(filter_, NeighbourFilter):
             notes.append(f"{'by signature, ' if filter_.signature is not None else ''}keeps about {filter_.share:.0%}")
         else:

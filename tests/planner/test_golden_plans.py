@@ -27,6 +27,9 @@ QUERIES = {
         MATCH (p:Person)-[:WORKS_AT]->(k:Company)-[:BASED_IN]->(c:City)
         RETURN c.name AS city, count(*) AS people, avg(p.age) AS age ORDER BY people DESC, city LIMIT 3""",
     "count": "MATCH (a:Person)-[:LIVES_IN]->(:City)<-[:LIVES_IN]-(b:Person) WHERE a.age < b.age RETURN count(*)",
+    "equal_values": """
+        MATCH (a:Person)-[:WORKS_AT]->(k:Company), (b:Person)-[:WORKS_AT]->(k), (c:Person)
+        WHERE a.age = c.age AND a.age < b.age AND a.name <> c.name RETURN k.name, count(*)""",
     "residual": "MATCH (a:Person)-[k:KNOWS]->(b:Person) WHERE a.age + b.age > k.since - 1950 RETURN a.name LIMIT 4",
     "six_vertices": """
         MATCH (a:Person)-[:KNOWS]->(b:Person)-[:KNOWS]->(c:Person)<-[:KNOWS]-(a),
