@@ -63,8 +63,10 @@ WHERE that speak of one element alone go to that element; the rest spans several
 
 `gquery/planner/plan.py` lists the passes that come before the data is looked at, one idea a file of `passes`:
 `filters.py` and `candidates.py` pick what narrows the candidates of each vertex before any matching, and
-`comparisons.py` and `constraints.py` say what the matcher has to test while it matches. What is left out because it
-always holds is certain (`storage/invariants.py`); what is worth its cost is estimated (`storage/statistics.py`).
+`comparisons.py` and `constraints.py` say what the matcher has to test while it matches; those of `rewriting` make
+another graph of the query's: what must be equal, as in `a.phone = b.phone`, becomes a vertex for the value, and edges
+from it (`equal_values.py`). What is left out because it always holds is certain (`storage/invariants.py`); what is
+worth its cost is estimated (`storage/statistics.py`).
 {constraints}
 
 ## 4. Order and plan
@@ -86,8 +88,8 @@ added and subtracted (`inclusion.py`), and symmetric matches are found once (`sy
 
 A run evaluates the predicates (`gquery/executor/lowering/masks.py`), filters (`cpu/candidates/sets.py`) and then plans
 again with the true numbers. `executor/matcher.py` holds the way from here: `lowering/lower.py` turns the plan into a
-program of levels, relations and tests by name, and values that are compared become ranks (`ranks.py`). That is all that
-a backend is told:
+program of levels, relations and tests by name, values that are compared become ranks (`ranks.py`), and those that are
+met at become rows of those who have them (`values.py`). That is all that a backend is told:
 
 ```
 {program}
