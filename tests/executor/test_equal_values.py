@@ -154,13 +154,36 @@ def test_values_that_earlier_rows_are_joined_with(device: str) -> None:
     assert Counter(graph.query(text, device=device).rows()) == Counter(wanted)
 
 
+@pytest.mark.parametrize("way", ["as planned", "candidate graph", "nothing folded", "everything remembered"])
+def test_values_of_what_may_be_missing(way: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = graph_of(pa.array([1, 2, 3, None]), Random(way))
+    values = dict(graph.query("MATCH (v) RETURN v.id, v.at").rows())
+    edges = list(graph.query("MATCH (a)-[]->(b) RETURN a.id, b.id").rows())
+    for patch in WAYS[way]:
+        monkeypatch.setattr(*patch)
+    parts = {
+        "(c) WHERE a.at = c.at": [sum(equal(values[a], values[c]) for c in range(SIZE)) for a, _ in edges],
+        "(c)-[]->(d) WHERE d.at = b.at": [sum(equal(values[d], values[b]) for _, d in edges) for _, b in edges],
+        "(c), (d) WHERE c.at = d.at AND a.at = d.at": [
+            sum(equal(values[a], values[d]) for d in range(SIZE)) ** 2 for a, _ in edges
+        ],
+    }
+    for part, found in parts.items():
+        text = f"MATCH (a)-[]->(b) OPTIONAL MATCH {part} RETURN count(*)"
+        assert "(a value)" in graph.explain(text)
+        assert graph.query(text, device=device).scalar() == sum(max(1, each) for each in found), text
+        counted = f"MATCH (a)-[]->(b) OPTIONAL MATCH {part} RETURN count(c)"
+        assert graph.query(counted, device=device).scalar() == sum(found), counted
+        without = f"MATCH (a)-[]->(b) WHERE NOT EXISTS {{ {part} }} RETURN count(*)"
+        assert graph.query(without, device=device).scalar() == found.count(0), without
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "MATCH (a)-[]->(b) WHERE a.at = b.at RETURN count(*)",  # an edge joins them anyway
         "MATCH (a {id: 3})-[]->(b)-[]->(c) WHERE a.at = c.at RETURN count(*)",  # one is compared with others
         "MATCH (a), (b) WHERE a.at < b.at RETURN count(*)",
-        "MATCH (a)-[]->(b) OPTIONAL MATCH (c) WHERE a.at = c.at RETURN count(*)",  # may be missing
     ],
 )
 def test_what_is_compared(text: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from gquery.planner.ir.expr import Kind, is_volatile
 from gquery.planner.ir.problem import Comparison
-from gquery.planner.ir.query_graph import QueryEdge, QueryVertex
+from gquery.planner.ir.query_graph import Part, QueryEdge, QueryGraph, QueryVertex
 from gquery.planner.ir.relations import Valued
 from gquery.planner.ir.rename import unnamed
 from gquery.planner.passes.draft import Draft
@@ -41,7 +41,7 @@ def _meets(draft: Draft, comparison: Comparison, context: Context) -> bool:
         return False
     if comparison.operator != "=" or comparison.left_value.type.kind is Kind.NODE:
         return False
-    if graph.part_of(left) is not None or graph.part_of(right) is not None:
+    if len(_parts_of(graph, comparison)) > 1:
         return False
     if is_volatile(comparison.left_value) or is_volatile(comparison.right_value):
         return False
@@ -68,6 +68,18 @@ def _with_value(draft: Draft, comparison: Comparison) -> Draft:
         )
         for place, (column, end) in enumerate(zip(columns, (comparison.left, comparison.right), strict=True))
     )
-    graph = replace(graph, vertices=(*graph.vertices, value), edges=(*graph.edges, *edges))
+    own = _parts_of(graph, comparison)
+    parts = tuple(_with(part, value, edges) if number in own else part for number, part in enumerate(graph.parts))
+    graph = replace(graph, vertices=(*graph.vertices, value), edges=(*graph.edges, *edges), parts=parts)
     found = draft.with_problem(graph, draft.problem.constraints, draft.problem.comparisons)
     return replace(found, values=(*draft.values, (value.index, comparison)))
+
+
+def _parts_of(graph: QueryGraph, comparison: Comparison) -> set[int]:
+    """The parts whose own vertices are compared: of one of them what is compared with a required vertex, too."""
+    return {part for end in (comparison.left, comparison.right) if (part := graph.part_of(end)) is not None}
+
+
+def _with(part: Part, value: QueryVertex, edges: tuple[QueryEdge, ...]) -> Part:
+    own = (*part.edges, *(edge.index for edge in edges))
+    return replace(part, vertices=(*part.vertices, value.index), edges=own)
