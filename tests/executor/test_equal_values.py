@@ -188,3 +188,20 @@ def test_values_of_what_may_be_missing(way: str, device: str, monkeypatch: pytes
 )
 def test_what_is_compared(text: str) -> None:
     assert "(a value)" not in graph_of(pa.array([1, 2]), Random(2)).explain(text)
+
+
+def test_one_is_compared_with_all_others(device: str) -> None:
+    """A vertex that a value names is matched first, though nobody asks for it; and few candidates of a vertex without
+    edges are gone to at once."""
+    graph = graph_of(pa.array([1, 2, 3, None]), Random(5))
+    values = dict(graph.query("MATCH (v) RETURN v.id, v.at").rows())
+    one = next(each for each in range(SIZE) if values[each] is not None)
+    text = f"MATCH (b), (a {{id: {one}}}) WHERE a.at = b.at RETURN b.id"
+    plan = graph.explain(text)
+    assert plan.index("Scan (a") < plan.index("Scan (b"), plan
+    wanted = [(each,) for each in range(SIZE) if equal(values[each], values[one])]
+    assert sorted(graph.query(text, device=device).rows()) == wanted
+    some = [each for each in (2, 3, SIZE - 1) if values[each] is not None]
+    text = f"MATCH (b), (a) WHERE a.id IN {some} AND a.at <= b.at RETURN a.id, b.id"
+    wanted_pairs = [(a, b) for a in some for b in range(SIZE) if values[b] is not None and values[a] <= values[b]]
+    assert sorted(graph.query(text, device=device).rows()) == wanted_pairs

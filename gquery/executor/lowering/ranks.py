@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gquery.arrays import pc, to_numpy, truths
+from gquery.arrays import pc, to_arrow, to_numpy, truths
 from gquery.executor.backend import Candidates, Ranks
 from gquery.executor.lowering.program import NULL_RANK
 from gquery.executor.lowering.reading import Reading
@@ -32,7 +32,7 @@ def ranks_of(plan: MatchPlan, candidates: Candidates, reading: Reading) -> tuple
             for (_, value), vertices in zip(sides, places, strict=True)
         ]
         types = (comparison.left_value.type, comparison.right_value.type)
-        ranks = _rank((values[0], values[1]), types, reading.control)
+        ranks = _rank((values[0], values[1]), types, comparison.operator in ("<", "<="), reading.control)
         left, right = np.split(ranks, [len(values[0])])
         found.append((_placed(left, places[0], plan, reading), _placed(right, places[1], plan, reading)))
     return tuple(found)
@@ -60,15 +60,16 @@ def equal_values(
     both, common = _joined(sides, types)
     if pa.types.is_floating(both.type):
         both = pc.add(both, 0.0)  # so that zeros have one sign
-    plain = not (_is_union(both) or pa.types.is_struct(both.type) or pa.types.is_null(both.type))
-    numbers = both.dictionary_encode().indices if plain else _ranked(both, common, control)
+    numbers = both.dictionary_encode().indices if _is_hashed(both) else _ranked(both, common, False, control)
     return to_numpy(pc.fill_null(numbers, 0)).astype(np.int64), _equals_any(both)
 
 
-def _rank(sides: tuple[pa.Array, pa.Array], types: tuple[Type, Type], control: Control) -> NDArray[np.int64]:
-    """The ranks of the values of both sides, one side after the other."""
+def _rank(
+    sides: tuple[pa.Array, pa.Array], types: tuple[Type, Type], ordered: bool, control: Control
+) -> NDArray[np.int64]:
+    """The ranks of the values of both sides, one side after the other. ordered: somebody asks which is smaller."""
     both, common = _joined(sides, types)
-    return np.where(_equals_any(both), to_numpy(_ranked(both, common, control)), np.int64(NULL_RANK))
+    return np.where(_equals_any(both), to_numpy(_ranked(both, common, ordered, control)), np.int64(NULL_RANK))
 
 
 def _joined(sides: Sequence[pa.Array], types: Sequence[Type]) -> tuple[pa.Array, Type]:
@@ -101,14 +102,30 @@ def _floats(values: pa.Array) -> list[pa.Array]:
     return [part for part in parts if pa.types.is_floating(part.type)]
 
 
-def _ranked(values: pa.Array, type_: Type, control: Control) -> pa.Array:
+def _ranked(values: pa.Array, type_: Type, ordered: bool, control: Control) -> pa.Array:
+    """A rank for each value but null and NaN, which have any. Sorting is what takes longest."""
     if pa.types.is_null(values.type):
         return values.cast(pa.int64())
     if _is_union(values) or pa.types.is_struct(values.type):  # which Arrow does not sort
         return scan.dense_ranks(values, type_, control)
     if pa.types.is_int64(values.type) and pc.min(values).as_py() != NULL_RANK:
         return values
+    if pa.types.is_float64(values.type):
+        return to_arrow(_as_integers(to_numpy(pc.fill_null(values, 0.0))))
+    if not ordered and _is_hashed(values):
+        return values.dictionary_encode().indices.cast(pa.int64())
     return pc.rank(values, sort_keys="ascending", tiebreaker="dense").cast(pa.int64())
+
+
+def _as_integers(floats: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Integers in the order of some floats: their bits, those below the sign turned where it is negative; both zeros
+    are one."""
+    bits = (floats + 0.0).view(np.int64)
+    return bits ^ ((bits >> 63) & np.int64(2**63 - 1))
+
+
+def _is_hashed(values: pa.Array) -> bool:
+    return not (_is_union(values) or pa.types.is_struct(values.type) or pa.types.is_null(values.type))
 
 
 def _is_union(values: pa.Array) -> bool:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gquery.planner.ir.expr import Attribute
 from gquery.planner.ir.problem import Problem
-from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, QueryVertex
+from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.ir.relations import Binding, Valued
 from gquery.planner.passes.draft import Draft
-from gquery.planner.passes.reaching import named_by_value
+from gquery.planner.passes.reaching import is_named
 from gquery.planner.search.context import Context
 from gquery.records import replace
 from gquery.storage.statistics import Statistics
@@ -41,28 +40,24 @@ def _kept(problem: Problem, spoken_of: frozenset[str], limit: int | None, statis
     kept = _connected(graph, kept or {min(required)}, [edge for edge in graph.edges if edge not in values])
     kept = _connected(graph, kept, graph.edges)
     kept |= {edge.source for edge in values if all(other.target in kept for other in graph.incident[edge.source])}
-    named = {vertex for vertex in required if _is_named(graph.vertices[vertex], statistics)}
-    return frozenset(kept | _single_beside(graph, kept, named))
+    named = {vertex for vertex in required if is_named(graph.vertices[vertex], statistics)}
+    return frozenset(kept | _single_beside(problem, kept, named))
 
 
-def _single_beside(graph: QueryGraph, kept: set[int], named: set[int]) -> set[int]:
-    """The vertices of which there is one, next to others that are listed: those that listed seeds bind, one each, and
-    those that a value names. They make no more rows, and leave fewer candidates of those beside them."""
-    incident = graph.incident
+def _single_beside(problem: Problem, kept: set[int], named: set[int]) -> set[int]:
+    """The vertices of which there is one, next to others that are listed, or compared with those: what listed seeds
+    bind, one each, and what a value names. They make no more rows, and leave fewer candidates of those beside them."""
+    graph, incident = problem.graph, problem.graph.incident
+    pairs = {(each.left, each.right) for each in problem.comparisons}
+    pairs |= {(right, left) for left, right in pairs}
     bound = {edge.target: edge.source for edge in graph.bindings() if edge.source in kept and _is_one(edge)}
     single = {**dict.fromkeys(named), **bound}
     return {
         vertex
         for vertex, seed in single.items()
         if any(edge.other(vertex) in kept - {seed, vertex} for edge in incident[vertex])
+        or any((vertex, other) in pairs for other in kept)
     }
-
-
-def _is_named(vertex: QueryVertex, statistics: Statistics) -> bool:
-    """Whether a predicate names a value that one vertex of each table has, as far as is known."""
-    columns = filter(None, map(named_by_value, vertex.predicates))
-    keys = [None if column.attribute is Attribute.ID else column.key for column in columns]
-    return any(all(statistics.unique(table, key) for table in vertex.tables) for key in keys)
 
 
 def _is_one(binding: QueryEdge) -> bool:

@@ -13,10 +13,11 @@ from gquery.lasting.properties import cached_property
 from gquery.planner.ir.expr import Attribute, Call, Column, Constant, Expression, Parameter
 from gquery.planner.ir.filters import EdgePredicateFilter, EndsFilter, PredicateFilter, ReachedFilter, around
 from gquery.planner.ir.match_plan import Cardinalities
-from gquery.planner.ir.query_graph import QueryEdge
+from gquery.planner.ir.query_graph import QueryEdge, QueryVertex
 from gquery.planner.passes.draft import Draft
 from gquery.planner.search.cardinality import edges_between, estimate, kept_share
 from gquery.planner.search.context import Context
+from gquery.storage.statistics import Statistics
 
 Narrowing = EndsFilter | ReachedFilter | PredicateFilter | EdgePredicateFilter
 
@@ -168,6 +169,13 @@ def named_by_value(predicate: Expression) -> Column | None:
         column = predicate.arguments[0]
         return column if isinstance(column, Column) else None
     return None
+
+
+def is_named(vertex: QueryVertex, statistics: Statistics) -> bool:
+    """Whether a predicate names a value that one vertex of each table has, as far as is known."""
+    columns = filter(None, map(named_by_value, vertex.predicates))
+    keys = [None if column.attribute is Attribute.ID else column.key for column in columns]
+    return any(all(statistics.unique(table, key) for table in vertex.tables) for key in keys)
 
 
 def _is_known(expression: Expression) -> bool:

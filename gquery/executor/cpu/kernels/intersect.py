@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gquery.executor.cpu.kernels.row_bitset import bits_of
-from gquery.executor.cpu.kernels.sorted_rows import contains, first_from, has_bit, lower_bound, rank, row
+from gquery.executor.cpu.kernels.sorted_rows import contains, first_from, has_bit, lower_bound, next_bit, rank, row
 from gquery.executor.cpu.machine.compile import inlined, inner
 from gquery.executor.cpu.machine.native import load_int32, load_int64
 from gquery.executor.cpu.search.packed import (
@@ -127,7 +127,9 @@ def next_common(tables, walk, level):  # type: ignore[no-untyped-def]
     cursors, ends, bitsets, last = walk.cursors, walk.ends, walk.bitsets, walk.last
     begin, end = steps[level, BACKWARD_BEGIN], steps[level, BACKWARD_END]
     if begin == end:
-        position = last[level] + 1
+        position = np.int64(last[level] + 1)
+        if steps[level, VERTICES] == 0 and steps[level, WORDS] != 0:
+            position = next_bit(steps[level, WORDS], position, steps[level, SIZE])
         if position >= steps[level, SIZE]:
             return np.int64(-1)
         last[level] = position

@@ -81,6 +81,19 @@ def has_bit(words, vertex):  # type: ignore[no-untyped-def]
 
 
 @inner
+def next_bit(words, vertex, end):  # type: ignore[no-untyped-def]
+    """The first vertex from this one on that is in the bitset at address `words`; `end` or more where none is before
+    that."""
+    while vertex < end:
+        rest = load_word(words, vertex >> 6) >> np.uint64(vertex & 63)
+        if rest != 0:
+            below = (rest & (~rest + np.uint64(1))) - np.uint64(1)  # the lowest bit's
+            return vertex + np.int64(count_bits(below))  # type: ignore[call-arg]
+        vertex = ((vertex >> 6) + 1) << 6
+    return vertex
+
+
+@inner
 def rank(words, ranks, vertex):  # type: ignore[no-untyped-def]
     """Set bits before `vertex`: its position in the candidate set, when it is in it."""
     word = np.int64(vertex) >> 6

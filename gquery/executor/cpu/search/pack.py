@@ -176,6 +176,10 @@ class _Packer:
             row[packed.RANKS] = candidate_set.ranks_address
             return
         row[packed.SIZE] = candidate_set.universe
+        if number > 0 and not level.backward and not candidate_set.everything:
+            size = len(candidate_set.vertices)
+            row[packed.CUT_BEGIN] = int(candidate_set.vertices[0]) if size else 0
+            row[packed.SIZE] = int(candidate_set.vertices[-1]) + 1 if size else 0
         implied = any(self.candidates.implies(rows, candidate_set) for rows in level.backward)
         if number > 0 and not implied and not (level.backward and self._cut(row, candidate_set)):
             row[packed.WORDS] = candidate_set.words_address

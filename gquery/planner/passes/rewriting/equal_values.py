@@ -13,7 +13,7 @@ from gquery.planner.ir.query_graph import Part, QueryEdge, QueryGraph, QueryVert
 from gquery.planner.ir.relations import Valued
 from gquery.planner.ir.rename import unnamed
 from gquery.planner.passes.draft import Draft
-from gquery.planner.passes.reaching import names_values
+from gquery.planner.passes.reaching import is_named
 from gquery.planner.search.context import Context
 from gquery.records import replace
 
@@ -45,8 +45,8 @@ def _meets(draft: Draft, comparison: Comparison, context: Context) -> bool:
         return False
     if is_volatile(comparison.left_value) or is_volatile(comparison.right_value):
         return False
-    if any(names_values(each) for end in (left, right) for each in graph.vertices[end].predicates):
-        return False  # few are compared with all others
+    if any(is_named(graph.vertices[end], context.statistics) for end in (left, right)):
+        return False  # one is compared with all others
     return all(edge.other(left) != right for edge in graph.incident[left])
 
 
