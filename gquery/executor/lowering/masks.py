@@ -39,7 +39,7 @@ _MANY = 32  # of so many vertices of the graph one is asked: then a bit for each
 def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -> Masks:
     """What the predicates of the filters leave. Raises what their evaluation raises."""
     kept, edges = {}, {}
-    alike: dict[object, KeptEdges] = {}  # edges whose predicates are asked of all data edges
+    alike: dict[object, KeptEdges] = {}  # by types and predicates that are asked of all data edges, or by edge
     seeds: dict[int, Seeds] = {}
     values: list[ValueFilter] = []
     known: dict[int, Kept] = {}  # by query vertex: what is left of it so far
@@ -70,13 +70,11 @@ def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -
                 kept[place] = known[vertex] = _selected_vertices(graph.vertices[vertex].tables, predicates, reading)
             case EdgePredicateFilter(edge=edge):
                 near = _edges_near(graph.edges[edge], step, known, reading)
-                key = graph.edges[edge].types, tuple(map(unnamed, step.predicates))
-                if near is None and key in alike:
-                    edges[edge] = alike[key]
-                    continue
-                edges[edge] = _selected_edges(graph.edges[edge], step.predicates, near, reading)
-                if near is None and not any(map(is_volatile, step.predicates)):
-                    alike[key] = edges[edge]
+                alone = near is not None or any(map(is_volatile, step.predicates))
+                key = edge if alone else (graph.edges[edge].types, *map(unnamed, step.predicates))
+                if key not in alike:
+                    alike[key] = _selected_edges(graph.edges[edge], step.predicates, near, reading)
+                edges[edge] = alike[key]
     for each in values:  # of what all others leave
         seeds[each.vertex] = values_of(graph, each, known, reading)
     return Masks(kept, edges, seeds)

@@ -24,7 +24,7 @@ class Guesses:
     least: float = 0.001  # vertices that a filter keeps at least
     most: float = 0.99  # and at most, unless every vertex is known to pass
     seeds: float = 100.0  # seeds that a run begins with, before it does
-    values: float = 0.1  # of the vertices that have one, in a comparison
+    values: float = 0.1  # different values, of the vertices that are compared by them
 
 
 GUESSES = Guesses()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gquery.executor.cpu.machine.compile import inner
+from gquery.executor.cpu.machine.compile import inlined, inner
 from gquery.executor.cpu.machine.native import count_bits, load_int32, load_int64, load_word
 
 PAGE_BITS = 7  # as in `storage.adjacency`: what kernels are made of is all here
@@ -80,6 +80,12 @@ def has_bit(words, vertex):  # type: ignore[no-untyped-def]
     return (load_word(words, np.int64(vertex) >> 6) >> np.uint64(vertex & 63)) & np.uint64(1) != np.uint64(0)
 
 
+@inlined
+def lowest(word):  # type: ignore[no-untyped-def]
+    """The number of the lowest bit that is set."""
+    return count_bits((word & (~word + np.uint64(1))) - np.uint64(1))  # type: ignore[call-arg]
+
+
 @inner
 def next_bit(words, vertex, end):  # type: ignore[no-untyped-def]
     """The first vertex from this one on that is in the bitset at address `words`; `end` or more where none is before
@@ -87,8 +93,7 @@ def next_bit(words, vertex, end):  # type: ignore[no-untyped-def]
     while vertex < end:
         rest = load_word(words, vertex >> 6) >> np.uint64(vertex & 63)
         if rest != 0:
-            below = (rest & (~rest + np.uint64(1))) - np.uint64(1)  # the lowest bit's
-            return vertex + np.int64(count_bits(below))  # type: ignore[call-arg]
+            return vertex + np.int64(lowest(rest))
         vertex = ((vertex >> 6) + 1) << 6
     return vertex
 

@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.executor.cpu.kernels.sorted_rows import lowest
 from gquery.executor.cpu.kernels.sums.left import (
     component,
     count_nested,
     count_pair,
     is_nested,
     key_of,
-    lowest,
     match,
     next_vertex,
     place_of,

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.executor.cpu.kernels.sorted_rows import lowest
 from gquery.executor.cpu.kernels.sums.numbers import reduced
 from gquery.executor.cpu.machine.compile import inlined, inner, kernel
 from gquery.executor.cpu.machine.native import count_bits, load_word, pointer
@@ -72,12 +73,6 @@ def pointed(pattern, left):  # type: ignore[no-untyped-def]
             pointer(left.more_keys),
         ),
     )
-
-
-@inlined
-def lowest(word):  # type: ignore[no-untyped-def]
-    """The number of the lowest bit that is set."""
-    return count_bits((word & (~word + _ONE)) - _ONE)  # type: ignore[call-arg]
 
 
 @inlined
