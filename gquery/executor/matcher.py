@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gquery.errors import UnsupportedError
 from gquery.executor.backend import Backend, Candidates, GathersColumns, Item, Masks, Ranks, SharesWorkers, Slices
+from gquery.executor.expansion.edge_scan import EdgeScan
 from gquery.executor.expansion.expand import Expansion, Matches
 from gquery.executor.gathered import Asked, Turns, turned
 from gquery.executor.lowering.exact import exact_sum
@@ -167,7 +168,18 @@ class Matcher:
     ) -> Generator[Item, None, None]:
         """What `behind` makes of the matches, batch by batch; it is called by whoever finds them, in several threads at
         once. Closing the generator stops the work."""
+        if plan.scanned:
+            return self._scanned(plan, profile, behind)
         return self._matches(plan, *self._start(plan, profile), behind)
+
+    def _scanned(
+        self, plan: MatchPlan, profile: Profile, behind: Callable[[Matches], Iterable[Item]]
+    ) -> Generator[Item, None, None]:
+        scan = EdgeScan(plan, self.candidates, self.masks, self.reading)
+        profile.enumerations.append(scan)
+        if plan.limit is None:
+            return scan.batches(behind)
+        return _cut(scan.batches(lambda batch: (batch,)), plan.limit, behind)
 
     def _matches(
         self, plan: MatchPlan, program: Program, slices: Slices, behind: Callable[[Matches], Iterable[Item]]
@@ -177,14 +189,16 @@ class Matcher:
             with closing(slices.batches(lambda partial: _through(expansion.matches(partial), behind))) as items:
                 yield from items
             return
-        with closing(slices.batches(expansion.matches)) as batches:
-            yield from _through(_first(batches, plan.limit), behind)
+        yield from _cut(slices.batches(expansion.matches), plan.limit, behind)
 
     def gathered(
         self, plan: MatchPlan, profile: Profile, asked: Sequence[Asked], copied: bool
     ) -> Generator[Turns, None, None]:
         """Numbers of vertices for all matches, batch by batch: gathered on the device if that can be done there, and
         copied from it if that is asked for."""
+        if plan.scanned:
+            yield from self._gathered_here(self._scanned(plan, profile, lambda batch: (batch,)), asked)
+            return
         program, slices = self._start(plan, profile)
         if not isinstance(slices, GathersColumns) or program.summing or program.edges or plan.limit is not None:
             yield from self._gathered_here(self._matches(plan, program, slices, lambda batch: (batch,)), asked)
@@ -239,6 +253,14 @@ class Matcher:
 
 def _through(batches: Iterable[Matches], behind: Callable[[Matches], Iterable[Item]]) -> Iterator[Item]:
     return (item for batch in batches for item in behind(batch))
+
+
+def _cut(
+    batches: Generator[Matches, None, None], count: int, behind: Callable[[Matches], Iterable[Item]]
+) -> Generator[Item, None, None]:
+    """What is made of so many of the matches."""
+    with closing(batches):
+        yield from _through(_first(batches, count), behind)
 
 
 def _first(batches: Iterable[Matches], count: int) -> Iterator[Matches]:

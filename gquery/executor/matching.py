@@ -280,7 +280,8 @@ class Matching:
     def _prepared(self, seeds: Seeds | None = None) -> Matcher:
         """With candidates that are filtered and perhaps refined; how they are matched is planned meanwhile."""
         plan, engine, check, profile = self.plan, self.engine, self.control.check, self.measured.profile
-        reading = Reading(engine.snapshot, engine.parameters, self.control, seeds, engine.leads.get(plan.number))
+        leads = engine.leads.get(plan.number)
+        reading = Reading(engine.snapshot, engine.parameters, self.control, seeds, leads, engine.threads)
         if engine.again is not None and (ready := engine.again.ready(plan, self.second_half, engine, reading)):
             self.measured.matchings = ready.matchings
             return ready.matcher(engine.backend(check), plan.graph, reading)

@@ -210,6 +210,8 @@ def _match_lines(plan: QueryPlan, estimated: Callable[[], Sequence[MatchPlan]], 
     if first.space == "candidates":
         size = f", {_bytes(actual.candidates.nbytes)}" if actual and actual.candidates else ""
         lines += [f"Build the candidate graph ({first.reason}{size})" + _time(actual, "refine")]
+    elif first.scanned:
+        return [*lines, *_scan(first, actual), *_limit(matchings)]
     else:
         lines += [f"Walk the raw adjacency ({first.reason})"]
     if plan.segment.lead:
@@ -221,7 +223,39 @@ def _match_lines(plan: QueryPlan, estimated: Callable[[], Sequence[MatchPlan]], 
         if len(matchings) > 1:
             lines += [_term(plan.problem, matching.problem)]
         lines += _groups(matching, measured)
-    return lines + [f"Stop after {each.limit:,} matches" for each in matchings if each.limit is not None]
+    return lines + _limit(matchings)
+
+
+def _limit(matchings: Sequence[MatchPlan]) -> list[str]:
+    return [f"Stop after {each.limit:,} matches" for each in matchings if each.limit is not None]
+
+
+def _scan(matching: MatchPlan, actual: Measured | None) -> list[str]:
+    """The one step of a plan that looks at data edges alone."""
+    (edge,), step = matching.graph.edges, matching.steps[-1]
+    (measured,) = (actual.profile.enumerations if actual else ()) or (None,)
+    seconds = f"  [{_seconds(measured.seconds_until[2])}]" if measured else ""
+    tests = "".join(f", {one} <> {other}" for one, other in _different(matching))
+    note = _estimates(step, int(measured.found[1]) if measured else 0)
+    return [f"Scan the edges, each is a match{seconds}", f"  {edge.described}{tests}  [{note}]"]
+
+
+def _different(matching: MatchPlan) -> list[tuple[str, str]]:
+    """The vertices that have to differ, by their names."""
+    name = _names(matching.graph)
+    return [(name[one], name[other]) for one, other in matching.problem.different]
+
+
+def _estimates(step: ExtendStep, found: int) -> str:
+    """How many partial matches were expected after a step, and how many there were."""
+    estimates = [f"estimated {_number(step.rows)}"]
+    if step.contexts:
+        estimates.append(f"in {_number(step.contexts)} contexts")
+    if found:
+        estimates.append(f"found {found:,}")
+        if f"{(ratio := step.rows / found):.2g}" != "1":
+            estimates.append(f"ratio {_ratio(ratio)}")
+    return ", ".join(estimates)
 
 
 def _term(query: Problem, problem: Problem) -> str:
@@ -280,15 +314,9 @@ def _groups(matching: MatchPlan, measured: Enumerated | None) -> list[str]:
         lines.append(what + symmetric + seconds)
         depths = _depths(matching)
         for step in matching.steps[level : level + size]:
-            estimates = [f"estimated {_number(step.rows)}"]
-            if step.contexts:
-                estimates.append(f"in {_number(step.contexts)} contexts")
-            if measured and level < len(measured.found) and measured.found[level]:
-                estimates.append(f"found {measured.found[level]:,}")
-                if f"{(ratio := step.rows / measured.found[level]):.2g}" != "1":
-                    estimates.append(f"ratio {_ratio(ratio)}")
+            note = _estimates(step, int(measured.found[level]) if measured and level < len(measured.found) else 0)
             indent = "  " * (1 + depths[level])
-            lines.append(f"{indent}{_step_text(matching, level, step)}  [{', '.join(estimates)}]")
+            lines.append(f"{indent}{_step_text(matching, level, step)}  [{note}]")
             level += 1
     if any(choice.listed for choice in matching.choices):
         edges = (matching.graph.edges[choice.edge].described for choice in matching.choices if choice.listed)

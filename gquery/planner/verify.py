@@ -25,6 +25,7 @@ from gquery.planner.ir.match_plan import ExtendStep, MatchPlan
 from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.passes.draft import Draft
 from gquery.planner.search.alike.asked import Asked, asked_by
+from gquery.planner.search.matching import can_scan
 from gquery.planner.search.sums.implied import alike_in, certainly_apart, implied_in
 from gquery.planner.search.sums.strategy import can_adapt, can_chain, can_fold, can_go_inside, can_push
 from gquery.storage.schema import TURNED, Direction
@@ -86,6 +87,8 @@ def verify(plan: QueryPlan, matching: MatchPlan) -> None:
     _check_constants(matching, asked)
     _check_alike(matching, asked)
     _check_strategy(matching)
+    if matching.scanned and not can_scan(plan, matching.problem):
+        raise PlanError("a data edge by itself is no match")
 
 
 def _check_order(matching: MatchPlan) -> None:

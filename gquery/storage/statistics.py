@@ -63,6 +63,11 @@ class Statistics:
         return False
 
     @remembered
+    def edges(self, types: tuple[str, ...]) -> int:
+        """Number of edges of any of `types`."""
+        return sum([sum(reached.values()) for entry in self._of(types) for reached in entry.ahead.values()])
+
+    @remembered
     def edges_between(
         self, types: tuple[str, ...], source_tables: tuple[int, ...], target_tables: tuple[int, ...]
     ) -> int:

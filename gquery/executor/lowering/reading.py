@@ -39,10 +39,12 @@ class Leads(NamedTuple):
 @record(frozen=True, slots=True)
 class Reading:
     """A graph, the parameters of a query over it, the control that the query obeys, and what the clauses before have
-    bound, if any did. leads: of the data edges that it begins with those that are left, where that is known."""
+    bound, if any did. leads: of the data edges that it begins with those that are left, where that is known. threads:
+    that may work for it outside a backend."""
 
     snapshot: Snapshot
     parameters: Mapping[str, object]
     control: Control
     seeds: Seeds | None = None
     leads: Leads | None = None
+    threads: int = 1

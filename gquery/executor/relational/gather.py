@@ -20,6 +20,9 @@ from gquery.values.elements import holds_duration, tags_of
 
 NO_KEY = " "  # the field of an empty map while it travels: DuckDB cannot spell the type of a struct without any
 _LOOK = 64  # ids that are looked at for each row in the time that gathering it takes
+_BESIDE = (
+    1 << 10
+)  # rows whose values are not copied where they stand beside each other: fewer would hold all of a column
 PATH_IDS = pa.struct([("nodes", pa.list_(pa.int32())), ("relationships", pa.list_(pa.int64()))])
 
 
@@ -102,11 +105,22 @@ def take(values: pa.ChunkedArray, positions: Ids) -> pa.Array:
 
 
 def _taken(values: pa.ChunkedArray, positions: pa.Array) -> pa.Array:
+    if _count_up(to_numpy(positions)):
+        part = values.slice(positions[0].as_py(), len(positions)).chunks
+        return part[0] if len(part) == 1 else pa.concat_arrays(part)
     if values.num_chunks == 1:
         return values.chunk(0).take(positions)
     parts = Numbering.consecutive(map(len, values.chunks)).parts(to_numpy(positions))
     taken = [(where, values.chunk(part).take(to_arrow(inside))) for part, where, inside in parts]
     return _together(taken, len(positions), values.type)
+
+
+def _count_up(positions: Ids) -> bool:
+    """Whether many positions each are one more than the one before, so that the values stand beside each other."""
+    count = len(positions)
+    if count < _BESIDE or positions[-1] - positions[0] != count - 1:
+        return False
+    return bool(np.all(positions[1:] - positions[:-1] == 1))
 
 
 def shown(values: pa.Array, type_: Type) -> pa.Array:

@@ -97,7 +97,8 @@ class MatchPlan:
     vertex v is matched to what was found for p[v]. weighted: what is listed comes with
     the number of matches that it stands for, rather than as often. limit: stop after so many matches. cost: estimated
     neighbours looked at. tried: looks after which a run stops to be planned anew, 0 for none. repeated: the edges along
-    which a vertex is matched once for each data edge.
+    which a vertex is matched once for each data edge. scanned: the data edges of the one query edge are gone through as
+    they are stored, and each that fits is a match; no vertex is extended.
     """
 
     problem: Problem
@@ -115,6 +116,7 @@ class MatchPlan:
     reason: str
     tried: float = 0.0
     repeated: frozenset[int] = frozenset()
+    scanned: bool = False
 
     @property
     def graph(self) -> QueryGraph:

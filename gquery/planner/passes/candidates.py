@@ -56,9 +56,10 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
             cost = costs.filtering(sizes[filter_.vertex], looks if signature is None else None)
             together += cost + (costs.filter_test * sizes[filter_.vertex] if looks and signature is None else 0.0)
             chosen.append((cost, replace(filter_, share=share, signature=signature)))
-    paying = chosen
+    # Who lists both ends of one edge alone finds out by the first look at either, or goes through the edges.
+    paying = [] if len(graph.edges) == 1 and len(draft.kept) == 2 else chosen
     few = any(isinstance(each, EndsFilter) for each in draft.filters)  # where matching may begin, and be done at once
-    if few or together > costs.filters_weighed:
+    if paying and (few or together > costs.filters_weighed):
         vain: Mapping[tuple[int, int], float] | None = {}  # what is folded is not visited in vain
         if not (folds_whole(draft.problem, draft.kept) or _folds_in_terms(draft)):
             cardinalities = estimate(graph, statistics, Counted(tuple(left), {}, everywhere))

@@ -20,7 +20,8 @@ def keep_what_is_listed(draft: Draft, context: Context) -> Draft:
         return draft
     kept = _kept(draft.problem, draft.spoken_of, draft.limit, context.statistics)
     everything = len(kept) == len(draft.graph.vertices)
-    plain = everything and all(choice.listed for choice in draft.problem.constraints.choices)
+    alone = len(kept) == 2 and len(draft.graph.edges) == 1  # then each data edge is a row as soon as all are counted
+    plain = everything and (alone or all(choice.listed for choice in draft.problem.constraints.choices))
     return replace(draft, kept=kept, weighted=draft.weighted and not plain)
 
 

@@ -13,6 +13,7 @@ from gquery.planner.ir.match_plan import Cardinalities, ExtendStep, MatchPlan, S
 from gquery.planner.ir.problem import Problem, ascending
 from gquery.planner.ir.query_graph import PartKind, QueryGraph
 from gquery.planner.ir.query_plan import QueryPlan
+from gquery.planner.ir.relations import Types
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import CostModel
 from gquery.planner.search.counting import cheapest_sum
@@ -26,6 +27,9 @@ from gquery.storage.schema import TURNED
 Item = TypeVar("Item")
 
 _DOUBT = "estimates for so many vertices are not to be trusted"
+_SCANNED = (
+    8  # data edges that are gone through in the time that a match takes whose data edge is looked for by its ends
+)
 _LEFT = 0.9  # of the work that a candidate graph may leave: sums are pushed on the raw adjacency alone
 
 
@@ -116,7 +120,7 @@ def plan_matching(
     """The plans whose matches, each times its coefficient, are those of the query. There is one unless the query only
     counts."""
     solutions = cheapest_sum(plan, cardinalities, space, _lead(plan), context)
-    return tuple(_match_plan(plan, solution, space, reason) for solution in solutions)
+    return tuple(_match_plan(plan, solution, space, reason, context) for solution in solutions)
 
 
 def _lead(plan: QueryPlan) -> tuple[int, ...]:
@@ -129,7 +133,7 @@ def led_by(graph: QueryGraph, variables: Iterable[str]) -> tuple[int, ...]:
     return tuple(number[variable] for variable in variables if variable in number)
 
 
-def _match_plan(plan: QueryPlan, solution: Solution, space: Space, reason: str) -> MatchPlan:
+def _match_plan(plan: QueryPlan, solution: Solution, space: Space, reason: str, context: Context) -> MatchPlan:
     problem, tree = solution.problem, solution.tree
     kept = len(plan.kept)
     groups = group_sizes(tree.order[:kept], regions_of(problem.graph)) if kept else ()
@@ -153,7 +157,28 @@ def _match_plan(plan: QueryPlan, solution: Solution, space: Space, reason: str) 
         reason,
         solution.tried,
         repeated_edges(problem, steps, kept, strategy == "push"),
+        space == "vertices" and _pays_to_scan(plan, solution, context),
     )
+
+
+def can_scan(plan: QueryPlan, problem: Problem) -> bool:
+    """Whether each data edge that fits the only query edge is a match of its own: both ends are listed, and nothing is
+    asked of them together but that they differ."""
+    graph, tests = problem.graph, problem.constraints
+    if len(graph.edges) != 1 or len(graph.vertices) != 2 or len(plan.kept) != 2 or plan.existence or graph.parts:
+        return False
+    (edge,), rare = graph.edges, problem.comparisons or tests.absent or tests.loopless or tests.different_pairs
+    own = [choice.edge for choice in tests.choices] == [edge.index]  # else one of several data edges is enough
+    return own and not rare and isinstance(edge.relation, Types) and edge.relation.is_whole
+
+
+def _pays_to_scan(plan: QueryPlan, solution: Solution, context: Context) -> bool:
+    """Whether going through the data edges takes no longer than extending vertices and looking for the edges then.
+    Those that have passed predicates are at hand."""
+    if plan.segment.lead or len(solution.permutations) > 1 or not can_scan(plan, solution.problem):
+        return False
+    (edge,) = solution.problem.graph.edges
+    return bool(edge.predicates) or context.statistics.edges(edge.types) <= _SCANNED * solution.tree.levels[-1].rows
 
 
 def _steps(plan: QueryPlan, solution: Solution) -> tuple[ExtendStep, ...]:

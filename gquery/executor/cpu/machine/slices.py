@@ -6,12 +6,20 @@ before a pool would have been set up.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import Generic, TypeVar
 
+from gquery.errors import QueryCancelled
 from gquery.executor.cpu.machine.compile import stoppable
 from gquery.executor.cpu.machine.helper import Helper
 
+Item = TypeVar("Item")
+
 _FEWEST = 3  # slices that are worth a second thread
+_WAITING = 8  # items that may wait for who consumes them
+_PATIENCE = 0.02  # seconds between two checks while there is nothing to do but wait
 
 
 def run_slices(
@@ -46,3 +54,103 @@ def run_slices(
         helper.join()
     if failures:
         raise failures[0]
+
+
+def made_of_slices(
+    count: int, size: int, threads: int, check: Callable[[], object], work: Callable[[int, int], Iterable[Item]]
+) -> Generator[Item, None, None]:
+    """What `work(begin, end)` makes of slices of `range(count)`, in any order. The caller's thread works too, whenever
+    nothing waits for it. Closing the generator stops the other threads, and waits for them."""
+    making = _Making(range(0, count, size), count, work)
+    helpers = [Helper(making.help) for _ in range(1, min(threads, -(-count // size)))]
+    try:
+        for helper in helpers:
+            helper.start()
+        while True:
+            check()
+            if making.made:
+                yield making.first()
+            elif (begin := making.take()) is not None:
+                with stoppable(check):
+                    items = list(making.items(begin))
+                yield from items
+            elif not making.wait():
+                return
+    finally:
+        making.stop()
+        for helper in helpers:
+            helper.join()
+
+
+class _Making(Generic[Item]):
+    """What threads share that make items of slices for one of them, which consumes them."""
+
+    def __init__(self, begins: range, count: int, work: Callable[[int, int], Iterable[Item]]) -> None:
+        self.made: deque[Item] = deque()
+        self._begins, self._size, self._count = iter(begins), begins.step, count
+        self._work = work
+        self._working = 0
+        self._stopped = False
+        self._failure: BaseException | None = None
+        self._changed = threading.Condition(threading.RLock())
+
+    def take(self) -> int | None:
+        """Where the next slice begins, which the caller makes items of; None when there is none any more."""
+        with self._changed:
+            begin = next(self._begins, None)
+            self._working += begin is not None
+            return begin
+
+    def items(self, begin: int) -> Iterator[Item]:
+        """Those of a slice that was taken."""
+        try:
+            yield from self._work(begin, min(begin + self._size, self._count))
+        finally:
+            with self._changed:
+                self._working -= 1
+                self._changed.notify_all()
+
+    def first(self) -> Item:
+        """What has waited longest."""
+        with self._changed:
+            self._changed.notify_all()
+            return self.made.popleft()
+
+    def wait(self) -> bool:
+        """A moment for what others make; False when they are done. Raises what they have raised."""
+        with self._changed:
+            if not self.made and self._working and self._failure is None:
+                self._changed.wait(_PATIENCE)
+            if self._failure is not None:
+                raise self._failure
+            return bool(self.made or self._working)
+
+    def stop(self) -> None:
+        """Nothing more is wanted."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def help(self) -> None:
+        """What the other threads do."""
+        try:
+            with stoppable(self._expect_going_on):
+                while not self._stopped and (begin := self.take()) is not None:
+                    for item in self.items(begin):
+                        self._deliver(item)
+        except BaseException as failure:  # raised where the items are consumed
+            with self._changed:
+                self._failure = self._failure or failure
+                self._changed.notify_all()
+
+    def _deliver(self, item: Item) -> None:
+        """Hands an item over, when there is room."""
+        with self._changed:
+            self._changed.wait_for(lambda: len(self.made) < _WAITING or self._stopped)
+            self._expect_going_on()
+            self.made.append(item)
+            self._changed.notify_all()
+
+    def _expect_going_on(self) -> None:
+        if self._stopped:
+            raise QueryCancelled("the query has stopped")
