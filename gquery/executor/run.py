@@ -177,7 +177,7 @@ class Chain:
                 elif tail.counts_rows:
                     rows = counted(tail, partial(number_of, rows, control), control)
                 else:
-                    rows = tail.run(rows, control)
+                    rows = tail.run(rows, control, self.engine.threads)
             rows = _watched(rows, measured[number]) if measured else rows
         return rows
 
@@ -229,7 +229,9 @@ class Chain:
         assert isinstance(step, Project)
         assert step.per is not None
         of_none = partial(self.totals[number].run, iter(()), control)
-        return with_totals(rows, lambda given: self.tails[number].run(given, control), of_none, step.per, outer)
+        return with_totals(
+            rows, lambda given: self.tails[number].run(given, control, self.engine.threads), of_none, step.per, outer
+        )
 
 
 def _branch(chain: Chain, control: Control, measured: Sequence[Measured], before: Rows | None, outer: int) -> Rows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import random
 from collections import Counter
+from types import ModuleType
 
 import pyarrow as pa
 import pytest
@@ -12,8 +13,8 @@ import pytest
 import gquery
 from gquery import Graph
 from gquery.executor.cpu.search import run, workers
-from gquery.executor.relational import alike
-from gquery.executor.relational.alike import AlikeRows
+from gquery.executor.relational.codes import alike, property_codes
+from gquery.executor.relational.codes.alike import AlikeRows
 from gquery.storage.cache import Cache
 
 SEED = 41
@@ -114,11 +115,13 @@ def test_duckdb_sees_each_different_row_once(graph: Graph, monkeypatch: pytest.M
     assert len(rows) == len(set(rows)) <= 25
 
 
-@pytest.mark.parametrize("most", ["_MOST_VALUES", "_MOST_ROWS"])
-def test_too_many_values_go_to_duckdb_as_they_are(graph: Graph, most: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("room", "most"), [(property_codes, "_MOST_VALUES"), (alike, "_MOST_ROWS")])
+def test_too_many_values_go_to_duckdb_as_they_are(
+    graph: Graph, room: ModuleType, most: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     expected = answer(graph, QUERIES[1])
     monkeypatch.setattr(alike, "_FEWEST", 1)
-    monkeypatch.setattr(alike, most, 2)
+    monkeypatch.setattr(room, most, 2)
     monkeypatch.setattr(graph.snapshot, "cache", Cache())
     assert answer(graph, QUERIES[1]) == expected
 

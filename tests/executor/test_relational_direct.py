@@ -13,9 +13,10 @@ import pytest
 
 import gquery
 from gquery import Graph
-from gquery.executor.relational import tail
+from gquery.executor.relational import computing
+from gquery.executor.relational.codes import keys
+from gquery.executor.relational.computing import Computing
 from gquery.executor.relational.direct import few
-from gquery.executor.relational.tail import Tail
 
 SEED = 4711
 QUERIES = 3_000 if os.environ.get("GQUERY_SLOW") else 60
@@ -152,10 +153,12 @@ def test_random_projections(graph: Graph, seed: int, monkeypatch: pytest.MonkeyP
     text = Written(seed).query()
     directly = answer(graph, text)
     with monkeypatch.context() as patched:
-        patched.setattr(Tail, "_direct", None)
+        patched.setattr(Computing, "direct", None)
         assert directly == answer(graph, text), text
     with monkeypatch.context() as patched:
-        patched.setattr(tail, "FEW", 7)
+        patched.setattr(computing, "FEW", 7)
+        assert directly == answer(graph, text), text
+        patched.setattr(keys, "FEW", 7)
         assert directly == answer(graph, text), text
 
 
@@ -170,7 +173,7 @@ def test_items_of_lists(graph: Graph, items: str, monkeypatch: pytest.MonkeyPatc
     before = "WITH a, b, k, p, collect(b.name) AS collected " if items == "collected" else "WITH a, b, k, p "
     text = f"MATCH p = (a)-[k]->(b) {before} UNWIND {items} AS item WITH * WHERE k.since > 0 RETURN a.id, b.id, item"
     directly = answer(graph, text)
-    monkeypatch.setattr(Tail, "_direct", None)
+    monkeypatch.setattr(Computing, "direct", None)
     assert directly == answer(graph, text)
 
 
@@ -186,7 +189,7 @@ def test_parts_of_times_far_away(monkeypatch: pytest.MonkeyPatch) -> None:
     texts += [f"MATCH (a) WHERE {part} > 10 RETURN a.on" for part in parts]
     texts += [f"MATCH (a) WHERE id(a) = {place} RETURN {part} AS part" for place in (1, 4) for part in parts]
     directly = [answer(asked, text) for text in texts]
-    monkeypatch.setattr(Tail, "_direct", None)
+    monkeypatch.setattr(Computing, "direct", None)
     monkeypatch.setattr(few, "FEW", -1)
     assert directly == [answer(asked, text) for text in texts]
     assert sum(isinstance(rows, list) for rows in directly) > 10
@@ -208,9 +211,9 @@ def test_long_expressions_are_left_to_duckdb(graph: Graph) -> None:
 def test_an_overflow_is_an_error_in_the_same_words(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "MATCH ()-[k]->() RETURN k.since + $most AS c"
     found = []
-    for patched in ({}, {"_direct": None}):
+    for patched in ({}, {"direct": None}):
         for name, value in patched.items():
-            monkeypatch.setattr(Tail, name, value)
+            monkeypatch.setattr(Computing, name, value)
         with pytest.raises(gquery.ExecutionError) as raised:
             graph.query(text, {"most": 2**63 - 1}).rows()
         found.append(raised.value.message)

@@ -91,7 +91,9 @@ def _filled(template: str, inner: str) -> str:
 def test_sql_grows_with_the_query(template: str) -> None:
     sizes = []
     for depth in (DEPTH // 2, DEPTH):
-        statement = tail_of(f"RETURN {_nested(template, '1', depth)} AS value", GIVEN)._statement
+        computing = tail_of(f"RETURN {_nested(template, '1', depth)} AS value", GIVEN)._computing
+        assert computing is not None
+        statement = computing.statement
         assert statement is not None
         sizes.append(len(statement.sql))
     assert sizes[1] <= 2.5 * sizes[0]

@@ -24,6 +24,7 @@ Vertices = NDArray[np.int32]
 Truths = NDArray[np.bool_]
 
 _FIRST = 1 << 12  # edges of the first piece: few matches may be enough
+_MANY = 1 << 16  # edges that are worth a second thread
 _WRITERS = 8  # threads: more wait for each other in Python
 
 
@@ -54,11 +55,12 @@ class EdgeScan:
         (self._edge,) = plan.graph.edges
         self._plan = plan
         self._reading = reading
-        self._threads = min(_WRITERS, reading.threads)
         self._ends = [self._members(candidates, vertex) for vertex in (self._edge.source, self._edge.target)]
         self._kept = masks.edges.get(self._edge.index)
         self._listed = any(choice.listed for choice in plan.choices)
         self._pieces = self._cut()
+        edges = sum(end - begin for begin, end in self._pieces)
+        self._threads = min(_WRITERS, reading.threads) if edges >= _MANY else 1
         self._lock = Lock()
         self.found = np.zeros(2, np.int64)
         self.seconds_until = {2: 0.0}

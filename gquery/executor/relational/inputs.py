@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 
 import numpy as np
 import pyarrow as pa
 
 from gquery.arrays import to_arrow
 from gquery.executor.progress import Control
+from gquery.executor.relational.codes.property_codes import Codes
 from gquery.executor.relational.database.translation import translated
 from gquery.executor.relational.elements import ends_of
 from gquery.executor.relational.gather import Gathering, travelling_type
@@ -24,16 +26,22 @@ _NO_COLUMNS = pa.schema([("row", pa.int8())])
 
 @record(frozen=True)
 class Inputs:
-    """kinds: of the variables of the rows. read: what is read, by its name in the relation."""
+    """kinds: of the variables of the rows. read: what is read, by its name in the relation. codes: those of columns
+    that have numbers in place of values, by name."""
 
     snapshot: Snapshot
     kinds: Mapping[str, Kind]
     read: Mapping[str, Expression]
+    codes: Mapping[str, Codes] = field(default_factory=dict)
 
     @cached_property
     def schema(self) -> pa.Schema:
         """Of the relation; where nothing is read, its rows still are as many."""
-        fields = [(name, travelling_type(part.type)) for name, part in self.read.items()]
+        codes = self.codes
+        fields = [
+            (name, codes[name].codes.type if name in codes else travelling_type(part.type))
+            for name, part in self.read.items()
+        ]
         return pa.schema(fields) if fields else _NO_COLUMNS
 
     @property
@@ -69,13 +77,28 @@ class Inputs:
             return pa.record_batch([to_arrow(np.zeros(batch.num_rows, np.int8))], schema=schema)
         with translated():
             known: dict[str, Gathering] = {}
-            found = [self.read_one(part, batch, known) for part in self.read.values()]
+            found = [
+                self._code(name, batch) if name in self.codes else self.read_one(part, batch, known)
+                for name, part in self.read.items()
+            ]
             arrays = [cast(values, type_) for values, type_ in zip(found, schema.types, strict=True)]
         return pa.record_batch(arrays, schema=schema)
 
+    def _code(self, name: str, batch: pa.RecordBatch) -> pa.Array:
+        part = self.read[name]
+        assert isinstance(part, Column)
+        return to_arrow(self.codes[name].of(batch.column(part.variable)))
+
+    def decoded(self, outputs: Sequence[Expression], batch: pa.RecordBatch) -> pa.RecordBatch:
+        """What a statement gives for some outputs, with values where codes went in for them."""
+        codes = {self.read[name]: each for name, each in self.codes.items()}
+        pairs = zip(outputs, batch.columns, strict=True)
+        columns = [codes[part].values.take(values) if part in codes else values for part, values in pairs]
+        return pa.record_batch(columns, names=batch.schema.names)
+
     @cached_property
     def _gathered(self) -> list[Column]:
-        columns = (part for part in self.read.values() if isinstance(part, Column))
+        columns = (part for name, part in self.read.items() if isinstance(part, Column) and name not in self.codes)
         return [column for column in columns if column.attribute not in (Attribute.ELEMENT, Attribute.VALUE)]
 
     def _kind(self, column: Column) -> Kind:

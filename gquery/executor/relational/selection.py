@@ -9,6 +9,7 @@ from gquery.executor.relational.sql.expressions import inputs
 from gquery.executor.relational.sql.words import Names
 from gquery.planner.ir.expr import (
     INTEGER,
+    Aggregate,
     Attribute,
     Call,
     Column,
@@ -17,6 +18,7 @@ from gquery.planner.ir.expr import (
     children,
     is_aggregated,
     is_volatile,
+    walk,
 )
 from gquery.planner.ir.segments import Project, SortItem
 from gquery.records import record
@@ -79,6 +81,12 @@ class Selection:
     def blocking(self) -> bool:
         """Whether all rows have to be seen before the first goes out."""
         return self.grouped or bool(self.order_by) or (self.cuts and self.row is not None)
+
+    @property
+    def collects(self) -> bool:
+        """Whether lists are made of rows, in the order in which these come."""
+        parts = (part for each in self.expressions for part in walk(each))
+        return any(isinstance(part, Aggregate) and part.function == "collect" for part in parts)
 
     @property
     def expressions(self) -> tuple[Expression, ...]:

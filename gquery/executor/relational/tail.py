@@ -6,29 +6,24 @@ merely returned are gathered afterwards, for the rows that are left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 
 import pyarrow as pa
 
 from gquery.errors import BindError
 from gquery.executor.progress import Control
-from gquery.executor.relational.alike import AlikeRows, can_be_alike
+from gquery.executor.relational.codes.alike import can_be_alike
+from gquery.executor.relational.computing import Computing
 from gquery.executor.relational.database import running
-from gquery.executor.relational.database.statement import Statement, build_statement
 from gquery.executor.relational.database.translation import translated
-from gquery.executor.relational.direct.few import FEW, Direct
-from gquery.executor.relational.direct.types import Unsaid
 from gquery.executor.relational.going_out import GoingOut
-from gquery.executor.relational.growth import may_be_long
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.selection import WEIGHT, WEIGHTS, Selection
 from gquery.executor.relational.sql.expressions import SqlWriter, inputs
-from gquery.executor.relational.streams import Made, through
-from gquery.executor.relational.topmost import First, TopRows, bounded_first
-from gquery.executor.relational.widths import batch_bytes
+from gquery.executor.relational.streams import through
 from gquery.lasting.properties import cached_property
 from gquery.planner.ir.expr import (
     NODE,
@@ -87,8 +82,8 @@ class Tail:
         self._adds_weights = weighted and self._is_grouped
         self._reads_weights = weighted or self._alike
         self._out = GoingOut(snapshot, projection.items, travelling, self._outputs, final)
-        if not self._is_bare_count and self._selection is not None and self._direct is None:
-            self._statement = self._build(check)  # says now what SQL cannot
+        if not self._is_bare_count and self._computing is not None and self._computing.direct is None:
+            self._computing.build(check)  # says now what SQL cannot
 
     @property
     def projection(self) -> Projection:
@@ -124,47 +119,24 @@ class Tail:
         return self.counts_rows and self._adds_weights
 
     @cached_property
-    def _selection(self) -> Selection | None:
-        """None where there is nothing to compute."""
+    def _computing(self) -> Computing | None:
+        """What computes the outputs; None where there is nothing to compute."""
         if self._is_plain:
             return None
         bounds = (self.skip, self.limit)
-        return Selection.of(self._outputs, self.project, self._residual, bounds, self._reads_weights)
-
-    @cached_property
-    def _direct(self) -> Direct | None:
-        """What computes few rows without a statement; None where Arrow does not say all that is asked."""
-        assert self._selection is not None
-        try:
-            return Direct(self._selection, self.parameters)
-        except Unsaid:
-            return None
-
-    @cached_property
-    def _statement(self) -> Statement:
-        return self._build(unchecked)
-
-    def _build(self, check: Check) -> Statement:
-        assert self._selection is not None
-        return build_statement(self._selection, self.parameters, self.snapshot, check)
-
-    @cached_property
-    def _first(self) -> First | None:
-        """The first rows of an order, where the others can be left out before they are sorted."""
-        if self._selection is None or self.limit is None or self._residual or self._reads_weights:
-            return None
-        return bounded_first(self.projection, self.skip + self.limit, self._selection.names.values())
+        selection = Selection.of(self._outputs, self.project, self._residual, bounds, self._reads_weights)
+        return Computing(selection, self.projection, self.snapshot, self.parameters, self._kinds, self._alike)
 
     @cached_property
     def _inputs(self) -> Inputs:
-        return Inputs(self.snapshot, self._kinds, {} if self._selection is None else self._selection.names)
+        return Inputs(self.snapshot, self._kinds, {})
 
     # --- what it needs and gives -------------------------------------------------------------------------------
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
         """The variables that the rows have to carry, in their order."""
-        read = self._outputs if self._selection is None else tuple(self._selection.names.values())
+        read = self._outputs if self._computing is None else tuple(self._computing.selection.names.values())
         spoken_of = {column.variable for expression in read for column in columns(expression)}
         return tuple(variable for variable in self._kinds if variable in spoken_of - {WEIGHT})
 
@@ -176,7 +148,7 @@ class Tail:
     @property
     def gathered(self) -> tuple[Column, ...] | None:
         """The columns of the answer, where it is made of nothing but columns that wait, for every row once."""
-        if not self.final or self._selection is not None or self.weighted or self.skip or self.limit is not None:
+        if not self.final or self._computing is not None or self.weighted or self.skip or self.limit is not None:
             return None
         return self._out.gathered
 
@@ -184,21 +156,11 @@ class Tail:
         """What it does, for EXPLAIN: the statement, or what is gathered without one."""
         if self.counts_rows:
             return "Count rows"
-        if self._selection is not None:
-            first = "Count rows with the same values first, where these are few\n" if self._alike else ""
-            if self._first is not None:
-                first = f"Leave out rows whose first key is behind those of {self._first.count:,} others\n"
-            return f"{first}{self._computed_by()}\n" + "\n".join(
-                f"  {line}" for line in self._statement.sql.splitlines()
-            )
+        if self._computing is not None:
+            return self._computing.describe()
         text = "Gather " + ", ".join(item.name for item in self.projection.items)
         text += f", skip {self.skip:,}" if self.skip else ""
         return text + (f", limit {self.limit:,}" if self.limit is not None else "")
-
-    def _computed_by(self) -> str:
-        if self._direct is None:
-            return "DuckDB"
-        return f"Arrow, from {FEW:,} rows on DuckDB" if self._direct.selection.blocking else "Arrow"
 
     @property
     def _is_plain(self) -> bool:
@@ -219,19 +181,16 @@ class Tail:
 
     # --- running -----------------------------------------------------------------------------------------------
 
-    def run(self, matches: Iterator[pa.RecordBatch], control: Control) -> Iterator[pa.RecordBatch]:
-        """The answer, batch by batch, pulling matches as it is read. Closing it closes the match stream."""
-        if self._selection is None and self.skip == 0 and self.limit is None:
+    def run(self, matches: Iterator[pa.RecordBatch], control: Control, threads: int = 1) -> Iterator[pa.RecordBatch]:
+        """The answer, batch by batch, pulling matches as it is read. Closing it closes the match stream. threads: that
+        may work where all matches have to be seen first."""
+        if self._computing is None and self.skip == 0 and self.limit is None:
             return through(matches, partial(self._shown, control))
-        return self._closing(matches, self._cut if self._selection is None else self._selected, control)
+        return self._closing(matches, control, threads)
 
-    def _closing(
-        self,
-        matches: Iterator[pa.RecordBatch],
-        run: Callable[[Iterator[pa.RecordBatch], Control], Batches],
-        control: Control,
-    ) -> Batches:
-        answer = run(matches, control)
+    def _closing(self, matches: Iterator[pa.RecordBatch], control: Control, threads: int) -> Batches:
+        computing = self._computing
+        answer = self._cut(matches, control) if computing is None else self._computed(matches, control, threads)
         try:
             yield from answer
         finally:
@@ -239,6 +198,23 @@ class Tail:
             close = getattr(matches, "close", None)
             if close is not None:
                 close()
+
+    def _computed(self, matches: Iterator[pa.RecordBatch], control: Control, threads: int) -> Batches:
+        assert self._computing is not None
+        if self._computing.is_streamed:
+            yield from through(matches, partial(self._each, control))
+            return
+        with closing(self._computing.run(matches, control, threads)) as rows:
+            for batch in rows:
+                if batch.num_rows:
+                    yield from self._out.batches(batch.columns, batch.num_rows, control)
+
+    def _each(self, control: Control, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """What the answer has for some rows, which nothing is to be known of others for."""
+        assert self._computing is not None
+        for found in self._computing.of_rows(batch, control):
+            if found.num_rows:
+                yield from self._out.batches(found.columns, found.num_rows, control)
 
     def _cut(self, matches: Iterator[pa.RecordBatch], control: Control) -> Batches:
         """What SKIP and LIMIT leave, where nothing else is asked."""
@@ -257,92 +233,6 @@ class Tail:
                 travelled = [self._inputs.read_one(output, rows) for output in self._outputs]
             yield from self._out.batches(travelled, rows.num_rows, control)
 
-    def _selected(self, matches: Iterator[pa.RecordBatch], control: Control) -> Batches:
-        selection, inputs = self._selection, self._inputs
-        assert selection is not None
-        if selection.blocking:
-            running.check_memory(control)
-        elif self._direct is not None:
-            yield from through(matches, partial(self._each, control))
-            return
-        if self._first is not None:
-            matches = TopRows(self._first, inputs, self.parameters).of(matches, control)
-        if self._alike:
-            gathered: Batches | Made = AlikeRows(inputs).batches(matches, control)
-        else:
-            gathered = through(matches, lambda batch: inputs.batches(batch, control))
-        direct = self._direct is not None and self._direct.is_ready
-        rows = self._directly(gathered, control) if direct else self._stated(gathered, control)
-        try:
-            for batch in rows:
-                if batch.num_rows:
-                    yield from self._out.batches(batch.columns, batch.num_rows, control)
-        finally:
-            rows.close()
-            gathered.close()
-
-    def _each(self, control: Control, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """What the answer has for some rows, which nothing is to be known of others for."""
-        control.check()
-        for part in self._inputs.batches(batch, control):
-            for found in self._of_few([part], control):
-                if found.num_rows:
-                    yield from self._out.batches(found.columns, found.num_rows, control)
-
-    def _directly(self, gathered: Iterator[pa.RecordBatch], control: Control) -> Batches:
-        """The outputs for all rows: by a statement once they are many."""
-        kept: list[pa.RecordBatch] = []
-        rows = size = 0
-        for batch in gathered:
-            size += kept[-1].nbytes if kept else 0  # of a last one nobody has to know
-            kept.append(batch)
-            rows += batch.num_rows
-            if rows > FEW or size > batch_bytes(control):
-                yield from self._stated(chain(kept, gathered), control)
-                return
-        yield from self._of_few(kept, control)
-
-    def _of_few(self, batches: list[pa.RecordBatch], control: Control) -> Batches:
-        """The outputs for few rows; what Arrow refuses, DuckDB knows, or has the words for."""
-        assert self._direct is not None
-        together = _together(batches, self._inputs.schema)
-        found: Iterator[pa.RecordBatch] | None
-        try:
-            found = self._direct.of(together)
-            first = next(found, None)
-        except pa.ArrowException:
-            found = None  # which lets go of what was made so far
-        if found is not None:
-            while first is not None:
-                control.check()
-                yield first
-                with translated():
-                    first = next(found, None)
-        elif self._direct.unwinds and together.num_rows > 1:  # by themselves: DuckDB copies a row for each of its items
-            middle = together.num_rows // 2
-            for half in (together.slice(0, middle), together.slice(middle)):
-                yield from self._of_few([half], control)
-        else:
-            yield from self._stated(iter(batches), control)
-
-    def _stated(self, gathered: Iterator[pa.RecordBatch], control: Control) -> Batches:
-        """The outputs, by a statement."""
-        statement, inputs = self._statement, self._inputs
-        rows_in = statement.rows_in if control.memory_limit is None else statement.rows_in and 1
-        most = batch_bytes(control) // statement.copies if statement.copies > 1 else None
-        fed = (part for batch in gathered for part in _sliced(batch, rows_in, most))
-        first = next(fed, None)
-        long = first is not None and any(map(may_be_long, self._outputs))
-        width = max(inputs.average_width, first.nbytes / first.num_rows if first is not None and long else 0.0)
-        rows_out = min(statement.rows_out or running.BATCH_ROWS, running.rows_of(2 * width, control))
-        again = chain([] if first is None else [first], fed)
-        rows = running.stream(statement.sql, statement.given, inputs.schema, again, control, rows_out)
-        try:
-            yield from rows
-        finally:
-            rows.close()
-            fed.close()
-
     def _kind(self, column: Column) -> Kind:
         """Of the variable that the column belongs to."""
         return self._kinds[column.variable]
@@ -354,22 +244,6 @@ def asks_parameters(project: Project, residual: tuple[Expression, ...]) -> bool:
     bounds = (bound for bound in (projection.skip, projection.limit) if bound is not None)
     asked = (*projection.expressions, *project.where, *residual, *bounds)
     return any(isinstance(part, Parameter) for expression in asked for part in walk(expression))
-
-
-def _together(batches: list[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBatch:
-    """The rows of all batches as one."""
-    if len(batches) == 1:
-        return batches[0]
-    found = pa.Table.from_batches(batches, schema).combine_chunks().to_batches()
-    return found[0] if found else pa.record_batch([pa.nulls(0, type_) for type_ in schema.types], schema=schema)
-
-
-def _sliced(batch: pa.RecordBatch, rows: int | None, most: int | None) -> Iterator[pa.RecordBatch]:
-    """The batch in parts of at most so many rows, and of about so many bytes at most."""
-    size = rows or max(1, batch.num_rows)
-    if most is not None and batch.nbytes > most:
-        size = max(1, min(size, batch.num_rows * most // batch.nbytes))
-    return (batch.slice(begin, size) for begin in range(0, batch.num_rows, size))
 
 
 def _row_count(expression: Expression | None, tail: Tail, clause: str) -> int | None:

@@ -32,7 +32,8 @@ def constrain(draft: Draft, context: Context) -> Draft:
     for scope in graph.scopes:
         finder.add(scope)
     told_apart = needed_edges | set(finder.collisions)
-    told_apart |= {edge.index for edge in graph.edges if not finder.is_simple(edge) and not graph.is_existence(edge)}
+    if not draft.existence:  # else one of several data edges is enough
+        told_apart |= {edge.index for edge in graph.edges if not (finder.is_simple(edge) or graph.is_existence(edge))}
     different = asked.different | finder.different
     constraints = Constraints(
         different,

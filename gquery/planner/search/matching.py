@@ -165,11 +165,10 @@ def can_scan(plan: QueryPlan, problem: Problem) -> bool:
     """Whether each data edge that fits the only query edge is a match of its own: both ends are listed, and nothing is
     asked of them together but that they differ."""
     graph, tests = problem.graph, problem.constraints
-    if len(graph.edges) != 1 or len(graph.vertices) != 2 or len(plan.kept) != 2 or plan.existence or graph.parts:
+    if len(graph.edges) != 1 or len(graph.vertices) != 2 or len(plan.kept) != 2 or graph.parts:
         return False
     (edge,), rare = graph.edges, problem.comparisons or tests.absent or tests.loopless or tests.different_pairs
-    own = [choice.edge for choice in tests.choices] == [edge.index]  # else one of several data edges is enough
-    return own and not rare and isinstance(edge.relation, Types) and edge.relation.is_whole
+    return not rare and isinstance(edge.relation, Types) and edge.relation.is_whole and not edge.relation.repeats
 
 
 def _pays_to_scan(plan: QueryPlan, solution: Solution, context: Context) -> bool:
@@ -178,6 +177,11 @@ def _pays_to_scan(plan: QueryPlan, solution: Solution, context: Context) -> bool
     if plan.segment.lead or len(solution.permutations) > 1 or not can_scan(plan, solution.problem):
         return False
     (edge,) = solution.problem.graph.edges
+    told_apart = solution.problem.constraints.choices or edge.relation.is_simple(
+        context.invariants, edge.direction(edge.source)
+    )
+    if not told_apart:  # one of several data edges is enough, and no two rows are to be alike
+        return False
     return bool(edge.predicates) or context.statistics.edges(edge.types) <= _SCANNED * solution.tree.levels[-1].rows
 
 

@@ -38,7 +38,7 @@ def people(store: gquery.Store) -> list[tuple[Any, ...]]:
 
 
 def known(store: gquery.Store) -> list[tuple[Any, ...]]:
-    return store.graph.query("MATCH (a)-[k:KNOWS]->(b) RETURN id(a), id(b), k.since ORDER BY k.since").rows()
+    return store.graph.query("MATCH (a)-[k:KNOWS]->(b) RETURN id(a), id(b), k.since ORDER BY k.since, id(a)").rows()
 
 
 def test_insert(store: gquery.Store) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import duckdb
 
+_DIRECT_BITS = 18  # of keys that are codes: their groups are an array, of some MB for each thread
 _DEEPEST = 2_000  # levels of an expression; one of 200, the deepest that is parsed, becomes many times as many
 
 
@@ -21,6 +22,7 @@ def private_duckdb(folder: str, **config: Any) -> duckdb.DuckDBPyConnection:
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
         "max_expression_depth": _DEEPEST,
+        "perfect_ht_threshold": _DIRECT_BITS,
     }
     connection = duckdb.connect(":memory:", config=config)
     connection.execute("SET GLOBAL TimeZone = 'UTC'")  # not this session's alone: its cursors are sessions too

@@ -75,17 +75,19 @@ def stream(
     control: Control,
     rows: int = BATCH_ROWS,
     beside: Mapping[str, pa.Table] | None = None,
+    threads: int = 1,
 ) -> Generator[pa.RecordBatch, None, None]:
     """Runs a statement over the relation `matches`, whose rows are pulled while the answer is read, and answers `rows`
-    of them at a time. beside: other relations that it reads.
+    of them at a time. beside: other relations that it reads. threads: that work on what was pulled, one at a time
+    pulls; no limit of memory is kept by several.
 
-    One thread, the reader's, serves the statement and pulls only when more is asked for: nothing runs between two
-    reads. More threads would take turns at the one stream, and lose time by it. What `batches` raises comes out as it
-    is.
+    One thread is the reader's, which pulls only when more is asked for: nothing runs between two reads. That is for
+    what goes out as it comes in; a grouping or an order has seen all rows before the first goes out. What `batches`
+    raises comes out as it is.
     """
     feed, calls = _Feed(batches, control), Calls(control)
     with ExitStack() as held:
-        cursor = held.enter_context(_cursor_for(control))
+        cursor = held.enter_context(_cursor_for(control, threads))
         text = held.enter_context(registered(cursor, sql, given.functions, calls))
 
         def begin() -> tuple[pa.RecordBatchReader, pa.RecordBatch | None]:
@@ -166,10 +168,10 @@ class _Feed:
 
 
 @contextmanager
-def _cursor_for(control: Control) -> Iterator[duckdb.DuckDBPyConnection]:
+def _cursor_for(control: Control, threads: int) -> Iterator[duckdb.DuckDBPyConnection]:
     """The shared instance, or under a memory limit one of the query's own that spills to disk."""
     if control.memory_limit is None:
-        with _shared_cursor(threads=1) as cursor:
+        with _shared_cursor(None if threads >= (os.cpu_count() or 1) > 1 else threads) as cursor:
             yield cursor
         return
     with tempfile.TemporaryDirectory(prefix="gquery-") as folder:

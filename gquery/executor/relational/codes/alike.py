@@ -8,39 +8,29 @@ comes is counted in an array. DuckDB is given each different row once, with the 
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
-from functools import partial
 from math import prod
-from typing import TypeGuard
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gquery.arrays import filled, pc, to_arrow, to_numpy
+from gquery.arrays import to_arrow, to_numpy
 from gquery.executor.progress import Control
-from gquery.executor.relational.gather import gather, plain_type
+from gquery.executor.relational.codes.property_codes import ROW_BYTES, Codes, codes_of, may_have_codes, worth
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.selection import WEIGHT, WEIGHTS
 from gquery.executor.relational.sql.expressions import inputs
 from gquery.executor.relational.streams import through
 from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import batch_bytes
-from gquery.planner.ir.expr import Attribute, Column, Expression, Kind, is_volatile
+from gquery.planner.ir.expr import Column, Expression, is_volatile
 from gquery.planner.ir.segments import Projection
-from gquery.records import record
 from gquery.storage.graph import Snapshot
-from gquery.storage.numbering import Segment
-from gquery.storage.tables import EdgeTable, VertexTable
 
-_CODED = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.STRING, Kind.TEMPORAL})  # kinds whose equal values are the same
-_MOST_VALUES = 2**12  # of a property that gets codes
 _MOST_ROWS = 2**20  # different rows that are counted
-_ROW_BYTES = 128  # about what a different row takes
 _FEWEST = 2**14  # rows that are worth counting
-_WORTH = 4  # elements for each row that has come, up to which they are given codes
-_AT_ONCE = 2**16  # elements that are given codes between two looks at the clock
 _EXACT = 2**53  # up to which floats count exactly
 
 
@@ -53,37 +43,13 @@ def can_be_alike(projection: Projection, others: tuple[Expression, ...], snapsho
     return (
         bool(read)
         and projection.weighs_repeats
-        and all(_may_have_codes(part) and part.key not in ids for part in read)
+        and all(may_have_codes(part) and part.key not in ids for part in read)
         and not any(map(is_volatile, expressions))
     )
 
 
-def _may_have_codes(part: Expression) -> TypeGuard[Column]:
-    return isinstance(part, Column) and part.attribute is Attribute.PROPERTY and part.type.kind in _CODED
-
-
 Numbered = tuple[NDArray[np.int64], NDArray[np.int64] | None]
 """The numbers of some rows, and their weights."""
-
-
-@record(frozen=True, slots=True)
-class Codes:
-    """codes uint16[elements], by internal id: where the value is among `values`, the last of which is null. longest:
-    bytes of one. A property with too many values has no codes."""
-
-    codes: pa.Array
-    values: pa.Array
-    longest: int
-
-    @property
-    def nbytes(self) -> int:
-        return int(self.codes.nbytes + self.values.nbytes)
-
-    def of(self, ids: pa.Array) -> NDArray[np.uint16]:
-        """The code of each id; null ids have the null's."""
-        taken = self.codes.take(ids)
-        codes: NDArray[np.uint16] = filled(taken, len(self.values) - 1)
-        return codes
 
 
 class AlikeRows:
@@ -117,20 +83,18 @@ class AlikeRows:
     def _needed(self) -> int:
         """How many rows there must be until codes pay."""
         snapshot, kinds = self._read.snapshot, self._read.kinds
-        found = [_segments(snapshot, kinds[column.variable], column) for column in self._columns.values()]
-        elements = max(sum(end - begin for begin, end, *_ in segments) for segments in found)
-        return max(_FEWEST, elements // _WORTH)
+        return max(_FEWEST, *(worth(snapshot, kinds[each.variable], each) for each in self._columns.values()))
 
     def _new_counter(self, control: Control) -> Counter | None:
         """None where the properties have too many values, or their combinations."""
         codes = {}
         for name, column in self._columns.items():
-            found = _codes(self._read.snapshot, self._read.kinds[column.variable], column, control)
+            found = codes_of(self._read.snapshot, self._read.kinds[column.variable], column, control)
             if found is None or not len(found.values):
                 return None
             codes[name, column.variable] = found
         available = control.memory.available
-        most = _MOST_ROWS if available is None else min(_MOST_ROWS, available // _ROW_BYTES)
+        most = _MOST_ROWS if available is None else min(_MOST_ROWS, available // ROW_BYTES)
         return Counter(codes) if prod(len(each.values) for each in codes.values()) <= most else None
 
 
@@ -203,49 +167,3 @@ def _weighted(batch: pa.RecordBatch) -> pa.RecordBatch:
     if WEIGHT in batch.schema.names:
         return batch
     return batch.append_column(WEIGHT, to_arrow(np.ones(batch.num_rows, np.int64)))
-
-
-def _segments(snapshot: Snapshot, kind: Kind, column: Column) -> list[Segment]:
-    """The ids of elements that may have the property."""
-    tables: Sequence[VertexTable | EdgeTable] = snapshot.vertex_tables if kind is Kind.NODE else snapshot.edge_tables
-    numbers = snapshot.vertex_numbers if kind is Kind.NODE else snapshot.edges.numbers
-    return numbers.of(number for number, table in enumerate(tables) if column.key in table.columns.types)
-
-
-def _codes(snapshot: Snapshot, kind: Kind, column: Column, control: Control) -> Codes | None:
-    """The codes of a property, made when they are first asked for: without values where there are too many; None where
-    there is no memory for them."""
-    elements = snapshot.vertex_count if kind is Kind.NODE else snapshot.edge_count
-    size, available = 4 * elements + _MOST_VALUES * _ROW_BYTES, control.memory.available
-    if available is not None and available < 2 * size:
-        return None
-    key = ("codes", kind, column.key, plain_type(column.type))
-    make = partial(_made, snapshot, kind, column, elements, control)
-    return snapshot.cache.get(key, make, size, "the codes of a property", control.memory)
-
-
-def _made(snapshot: Snapshot, kind: Kind, column: Column, elements: int, control: Control) -> Codes:
-    places, parts = [], []
-    for begin, end, *_ in _segments(snapshot, kind, column):
-        for first in range(begin, end, _AT_ONCE):
-            control.check()
-            last = min(first + _AT_ONCE, end)
-            ids = np.arange(first, last, dtype=np.int32 if kind is Kind.NODE else np.int64)
-            part = gather(snapshot, kind, column, to_arrow(ids)).dictionary_encode()
-            if len(part.dictionary) > _MOST_VALUES:
-                return _no_codes()
-            places.append(slice(first, last))
-            parts.append(part)
-    encoded = pa.chunked_array(parts, pa.dictionary(pa.int32(), plain_type(column.type))).unify_dictionaries().chunks
-    values = encoded[0].dictionary if encoded else pa.nulls(0, plain_type(column.type))
-    if len(values) > _MOST_VALUES:
-        return _no_codes()
-    codes = np.full(elements, len(values), np.uint16)
-    for place, part in zip(places, encoded, strict=True):
-        codes[place] = filled(part.indices, len(values))
-    longest = pc.max(pc.binary_length(values)).as_py() if column.type.kind is Kind.STRING else None
-    return Codes(to_arrow(codes), pa.concat_arrays([values, pa.nulls(1, values.type)]), longest or _ROW_BYTES)
-
-
-def _no_codes() -> Codes:
-    return Codes(pa.array([], pa.uint16()), pa.array([], pa.null()), 0)

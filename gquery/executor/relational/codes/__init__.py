@@ -1,0 +1,1 @@
+"""Properties that have few values, as numbers: rows are counted by them, or grouped."""

@@ -1,0 +1,197 @@
+"""What a selection asks is computed of the rows: of few by Arrow, of many by one statement of DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing
+from itertools import chain
+
+import pyarrow as pa
+
+from gquery.executor.progress import Control
+from gquery.executor.relational.codes.alike import AlikeRows
+from gquery.executor.relational.codes.keys import CodedKeys, coded_keys
+from gquery.executor.relational.database import running
+from gquery.executor.relational.database.statement import Statement, build_statement
+from gquery.executor.relational.database.translation import translated
+from gquery.executor.relational.direct.few import FEW, Direct
+from gquery.executor.relational.direct.types import Unsaid
+from gquery.executor.relational.growth import may_be_long
+from gquery.executor.relational.inputs import Inputs
+from gquery.executor.relational.selection import Selection
+from gquery.executor.relational.streams import Made, through
+from gquery.executor.relational.topmost import First, TopRows, bounded_first
+from gquery.executor.relational.widths import batch_bytes
+from gquery.lasting.properties import cached_property
+from gquery.planner.ir.expr import Kind
+from gquery.planner.ir.segments import Projection
+from gquery.stopping import Check, unchecked
+from gquery.storage.graph import Snapshot
+
+Batches = Generator[pa.RecordBatch, None, None]
+
+
+class Computing:
+    """A selection of a projection's, over rows whose variables are of these kinds. alike: rows with the same values are
+    counted first, and the relation has weights."""
+
+    def __init__(
+        self,
+        selection: Selection,
+        projection: Projection,
+        snapshot: Snapshot,
+        parameters: Mapping[str, object],
+        kinds: Mapping[str, Kind],
+        alike: bool,
+    ) -> None:
+        self.selection = selection
+        self._projection = projection
+        self._snapshot = snapshot
+        self._parameters = parameters
+        self._alike = alike
+        self._inputs = Inputs(snapshot, kinds, selection.names)
+
+    @cached_property
+    def direct(self) -> Direct | None:
+        """What computes few rows without a statement; None where Arrow does not say all that is asked."""
+        try:
+            return Direct(self.selection, self._parameters)
+        except Unsaid:
+            return None
+
+    @cached_property
+    def statement(self) -> Statement:
+        """For all other rows. Raises UnsupportedError for what SQL cannot say."""
+        return self.build(unchecked)
+
+    def build(self, check: Check) -> Statement:
+        """The statement, from now on."""
+        self.statement = build_statement(self.selection, self._parameters, self._snapshot, check)
+        return self.statement
+
+    @property
+    def is_streamed(self) -> bool:
+        """Whether each row goes out without a look at others, and without a statement: see `of_few`."""
+        return self.direct is not None and not self.selection.blocking
+
+    @cached_property
+    def _first(self) -> First | None:
+        """The first rows of an order, where the others can be left out before they are sorted."""
+        skip, limit = self.selection.bounds
+        if limit is None or self.selection.residual or self.selection.weighted:
+            return None
+        return bounded_first(self._projection, skip + limit, self.selection.names.values())
+
+    @cached_property
+    def _coded_keys(self) -> tuple[str, ...]:
+        """The columns of the relation that may be codes."""
+        return () if self._alike else coded_keys(self.selection)
+
+    def describe(self) -> str:
+        """What it does, for EXPLAIN."""
+        text = "Count rows with the same values first, where these are few\n" if self._alike else ""
+        if self._coded_keys:
+            text = (
+                f"Group many rows by numbers that stand for {', '.join(self._coded_keys)}, if those have few values\n"
+            )
+        if self._first is not None:
+            text = f"Leave out rows whose first key is behind those of {self._first.count:,} others\n"
+        by = "DuckDB" if self.direct is None else "Arrow"
+        if self.direct is not None and self.selection.blocking:
+            by += f", from {FEW:,} rows on DuckDB"
+        return "\n".join([f"{text}{by}", *(f"  {line}" for line in self.statement.sql.splitlines())])
+
+    def run(self, matches: Iterator[pa.RecordBatch], control: Control, threads: int) -> Batches:
+        """The outputs that go out, pulling matches as they are read. threads: that may work where all rows have to be
+        seen first."""
+        inputs = self._inputs
+        if self.selection.blocking:
+            running.check_memory(control)
+        if self._first is not None:
+            matches = TopRows(self._first, inputs, self._parameters).of(matches, control)
+        if self._alike:
+            gathered: Batches | Made = AlikeRows(inputs).batches(matches, control)
+        elif self._coded_keys and control.memory_limit is None:
+            inputs, gathered = CodedKeys(inputs, self._coded_keys).of(matches, control)
+        else:
+            gathered = through(matches, lambda batch: inputs.batches(batch, control))
+        with closing(gathered):
+            if self.direct is not None and self.direct.is_ready and not inputs.codes:
+                yield from self._directly(gathered, control, threads)
+            else:
+                yield from self._stated(inputs, gathered, control, threads)
+
+    def of_rows(self, rows: pa.RecordBatch, control: Control) -> Batches:
+        """The outputs for some rows, which nothing is to be known of others for."""
+        control.check()
+        for part in self._inputs.batches(rows, control):
+            yield from self._of_few([part], control)
+
+    def _directly(self, gathered: Iterator[pa.RecordBatch], control: Control, threads: int) -> Batches:
+        """The outputs for all rows: by a statement once they are many."""
+        kept: list[pa.RecordBatch] = []
+        rows = size = 0
+        for batch in gathered:
+            size += kept[-1].nbytes if kept else 0  # of a last one nobody has to know
+            kept.append(batch)
+            rows += batch.num_rows
+            if rows > FEW or size > batch_bytes(control):
+                yield from self._stated(self._inputs, chain(kept, gathered), control, threads)
+                return
+        yield from self._of_few(kept, control)
+
+    def _of_few(self, batches: list[pa.RecordBatch], control: Control) -> Batches:
+        """The outputs for few rows; what Arrow refuses, DuckDB knows, or has the words for."""
+        assert self.direct is not None
+        together = _together(batches, self._inputs.schema)
+        found: Iterator[pa.RecordBatch] | None
+        try:
+            found = self.direct.of(together)
+            first = next(found, None)
+        except pa.ArrowException:
+            found = None  # which lets go of what was made so far
+        if found is not None:
+            while first is not None:
+                control.check()
+                yield first
+                with translated():
+                    first = next(found, None)
+        elif self.direct.unwinds and together.num_rows > 1:  # by themselves: DuckDB copies a row for each of its items
+            middle = together.num_rows // 2
+            for half in (together.slice(0, middle), together.slice(middle)):
+                yield from self._of_few([half], control)
+        else:
+            yield from self._stated(self._inputs, iter(batches), control, 1)
+
+    def _stated(self, inputs: Inputs, gathered: Iterator[pa.RecordBatch], control: Control, threads: int) -> Batches:
+        """The outputs, by a statement. inputs: what it reads."""
+        statement, outputs = self.statement, self.selection.outputs[: self.selection.shown]
+        rows_in = statement.rows_in if control.memory_limit is None else statement.rows_in and 1
+        most = batch_bytes(control) // statement.copies if statement.copies > 1 else None
+        fed = (part for batch in gathered for part in _sliced(batch, rows_in, most))
+        first = next(fed, None)
+        long = first is not None and any(map(may_be_long, outputs))
+        width = max(inputs.average_width, first.nbytes / first.num_rows if first is not None and long else 0.0)
+        rows_out = min(statement.rows_out or running.BATCH_ROWS, running.rows_of(2 * width, control))
+        again = chain([] if first is None else [first], fed)
+        alone = not self.selection.blocking or self.selection.collects or statement.given.functions or rows_in
+        threads = 1 if alone else threads
+        rows = running.stream(statement.sql, statement.given, inputs.schema, again, control, rows_out, threads=threads)
+        with closing(rows), closing(fed):
+            yield from rows if not inputs.codes else (inputs.decoded(outputs, batch) for batch in rows)
+
+
+def _together(batches: list[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBatch:
+    """The rows of all batches as one."""
+    if len(batches) == 1:
+        return batches[0]
+    found = pa.Table.from_batches(batches, schema).combine_chunks().to_batches()
+    return found[0] if found else pa.record_batch([pa.nulls(0, type_) for type_ in schema.types], schema=schema)
+
+
+def _sliced(batch: pa.RecordBatch, rows: int | None, most: int | None) -> Iterator[pa.RecordBatch]:
+    """The batch in parts of at most so many rows, and of about so many bytes at most."""
+    size = rows or max(1, batch.num_rows)
+    if most is not None and batch.nbytes > most:
+        size = max(1, min(size, batch.num_rows * most // batch.nbytes))
+    return (batch.slice(begin, size) for begin in range(0, batch.num_rows, size))
