@@ -62,7 +62,7 @@ def expected(written: Written, way: str, mode: str, fits: Any) -> Counter[tuple[
 def pieces(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param is not None:
         monkeypatch.setattr(edge_scan, "_FIRST", request.param)
-        monkeypatch.setattr(edge_scan, "PIECE", request.param)
+        monkeypatch.setattr(edge_scan, "_LARGEST", request.param)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -20,32 +20,29 @@ from gquery.executor.lowering.reading import Reading
 from gquery.planner.ir.match_plan import MatchPlan
 
 Item = TypeVar("Item")
-Vertices = NDArray[np.int32]
-Truths = NDArray[np.bool_]
 
 _FIRST = 1 << 12  # edges of the first piece: few matches may be enough
+_LARGEST = 1 << 19  # edges of a piece: threads take turns at what Python does for each
+_ROUNDS = 4  # pieces for each thread at least, of many edges
 _MANY = 1 << 16  # edges that are worth a second thread
 _WRITERS = 8  # threads: more wait for each other in Python
 
 
 class _Edges(NamedTuple):
-    """Some data edges: ids int64[], sources and targets int32[]."""
+    """Some data edges: sources and targets int32[], and ids int64[], where somebody asks for them."""
 
-    ids: NDArray[np.int64]
-    sources: Vertices
-    targets: Vertices
+    sources: NDArray[np.int32]
+    targets: NDArray[np.int32]
+    ids: NDArray[np.int64] | None
 
-    def chosen(self, fits: Truths) -> _Edges:
-        """Those that fit."""
-        if fits.all():
-            return self
-        chosen = np.flatnonzero(fits)
-        return _Edges(self.ids[chosen], self.sources[chosen], self.targets[chosen])
+    def chosen(self, places: NDArray[np.int64]) -> _Edges:
+        """Some of them."""
+        return _Edges(self.sources[places], self.targets[places], None if self.ids is None else self.ids[places])
 
     def turned(self) -> _Edges:
         """The same seen from their targets, but for self-loops, which look the same."""
-        apart = self.chosen(self.sources != self.targets)
-        return _Edges(apart.ids, apart.targets, apart.sources)
+        apart = self.chosen(np.flatnonzero(self.sources != self.targets))
+        return apart._replace(sources=apart.targets, targets=apart.sources)
 
 
 class EdgeScan:
@@ -58,9 +55,8 @@ class EdgeScan:
         self._ends = [self._members(candidates, vertex) for vertex in (self._edge.source, self._edge.target)]
         self._kept = masks.edges.get(self._edge.index)
         self._listed = any(choice.listed for choice in plan.choices)
+        self._threads = min(_WRITERS, reading.threads)
         self._pieces = self._cut()
-        edges = sum(end - begin for begin, end in self._pieces)
-        self._threads = min(_WRITERS, reading.threads) if edges >= _MANY else 1
         self._lock = Lock()
         self.found = np.zeros(2, np.int64)
         self.seconds_until = {2: 0.0}
@@ -71,35 +67,37 @@ class EdgeScan:
         generator stops the work."""
         from gquery.executor.cpu.machine.slices import made_of_slices  # takes long to import, and is there by now
 
-        control = self._reading.control
+        control, pieces = self._reading.control, self._pieces
 
-        def made(begin: int, end: int) -> Iterator[Item]:
-            for number in range(begin, end):
-                for matches in self._matches(*self._pieces[number]):
-                    control.found(matches.count)
-                    yield from behind(matches)
-            control.reached(end / len(self._pieces))
+        def made(number: int, end: int) -> Iterator[Item]:
+            for matches in self._matches(*pieces[number]):
+                control.found(matches.count)
+                yield from behind(matches)
+            control.reached(end / len(pieces))
 
-        return made_of_slices(len(self._pieces), 1, self._threads, control.check, made)
+        threads = self._threads if sum(end - begin for begin, end in pieces) >= _MANY else 1
+        return made_of_slices(len(pieces), 1, threads, control.check, made)
 
-    def _members(self, candidates: Candidates, vertex: int) -> Truths | None:
-        """Which data vertices are candidates; None where all are."""
+    def _members(self, candidates: Candidates, vertex: int) -> NDArray[np.uint8] | None:
+        """A bit for each data vertex, of those that are candidates; None where all are."""
         found, count = candidates.vertices((vertex,)), self._reading.snapshot.vertex_count
         if len(found) == count:
             return None
-        members = np.zeros(count, np.bool_)
+        members = np.zeros(-(-count // 64) * 64, np.bool_)
         members[found] = True
-        return members
+        return np.packbits(members, bitorder="little")
 
     def _cut(self) -> list[tuple[int, int]]:
         """What is gone through at once: of the edges that are listed as kept, or of ids beside each other in a
         table."""
         few = None if self._kept is None else self._kept.few
-        edges, most = self._reading.snapshot.edges, self._reading.control.memory.rows(PIECE)
+        edges, memory = self._reading.snapshot.edges, self._reading.control.memory
         segments = edges.numbers.of(edges.tables_of(self._edge.types))
+        ranges = [(begin, end) for begin, end, *_ in segments] if few is None else [(0, len(few))]
+        share = sum(end - begin for begin, end in ranges) // (_ROUNDS * self._threads)
+        most = memory.rows(min(_LARGEST, max(PIECE, share)))
         pieces, size = [], min(_FIRST, most)
-        for low, end in [(low, end) for low, end, *_ in segments] if few is None else [(0, len(few))]:
-            begin = low
+        for begin, end in ranges:
             while begin < end:
                 pieces.append((begin, min(begin + size, end)))
                 begin, size = begin + size, min(2 * size, most)
@@ -110,39 +108,40 @@ class EdgeScan:
         began = time.perf_counter()
         edges = self._stored(begin, end)
         ways = [edges] if self._edge.directed else [edges, edges.turned()]
-        found = [each.chosen(self._fits(each)) for each in ways]
+        found = [each for each in map(self._fitting, ways) if len(each.sources)]
         with self._lock:
-            self.found += sum(len(each.ids) for each in found)
+            self.found += sum(len(each.sources) for each in found)
             self.seconds_until[2] += time.perf_counter() - began
-        for each in found:
-            if len(each.ids):
-                vertices = {self._edge.source: each.sources, self._edge.target: each.targets}
-                weights = np.ones(len(each.ids), np.int64) if self._plan.weighted else None
-                chosen = {self._edge.index: each.ids} if self._listed else {}
-                yield Matches(len(each.ids), vertices, chosen, weights)
+        for sources, targets, ids in found:
+            vertices = {self._edge.source: sources, self._edge.target: targets}
+            weights = np.ones(len(sources), np.int64) if self._plan.weighted else None
+            yield Matches(len(sources), vertices, {} if ids is None else {self._edge.index: ids}, weights)
 
     def _stored(self, begin: int, end: int) -> _Edges:
         """The edges of a piece that predicates have left, and that are not gone."""
         edges, kept = self._reading.snapshot.edges, self._kept
         if kept is not None and kept.few is not None:
             ids = kept.few[begin:end]
-            return _Edges(ids, *edges.ends_of(ids))
+            return _Edges(*edges.ends_of(ids), ids if self._listed else None)
         ((_, _, table, row),) = edges.numbers.within(begin, end)
-        ids, rows = np.arange(begin, end), slice(row, row + end - begin)
-        sources, targets = edges.tables[table].ends
-        fits = np.ones(len(ids), np.bool_) if kept is None else kept.mask[begin:end]
+        sources, targets = (side[row : row + end - begin] for side in edges.tables[table].ends)
+        found = _Edges(sources, targets, np.arange(begin, end) if self._listed else None)
         gone = edges.gone[slice(*np.searchsorted(edges.gone, (begin, end)))]
-        if len(gone):
-            fits = fits.copy()
-            fits[gone - begin] = False
-        return _Edges(ids, sources[rows], targets[rows]).chosen(fits)
+        if kept is None and not len(gone):
+            return found
+        there = np.ones(end - begin, np.bool_) if kept is None else kept.mask[begin:end].copy()
+        there[gone - begin] = False
+        return found.chosen(np.flatnonzero(there))
 
-    def _fits(self, edges: _Edges) -> Truths:
-        """Of which edges both ends are candidates, and differ where they have to."""
-        fits = np.ones(len(edges.ids), np.bool_)
-        for members, vertices in zip(self._ends, edges[1:], strict=True):
-            if members is not None:
-                fits &= members[vertices]
-        if self._plan.problem.different:
-            fits &= edges.sources != edges.targets
-        return fits
+    def _fitting(self, edges: _Edges) -> _Edges:
+        """The edges both of whose ends are candidates, and differ where they have to."""
+        apart, count = bool(self._plan.problem.different), len(edges.sources)
+        if not apart and all(members is None for members in self._ends):
+            return edges
+        from gquery.executor.cpu.kernels.filters import with_ends
+        from gquery.executor.cpu.machine.native import address
+
+        ahead, behind = (0 if members is None else address(members) for members in self._ends)
+        kept = np.empty(count + 1, np.int64)
+        made = with_ends(count, address(edges.sources), address(edges.targets), ahead, behind, apart, kept)
+        return edges if made == count else edges.chosen(kept[:made])

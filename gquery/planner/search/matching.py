@@ -27,9 +27,8 @@ from gquery.storage.schema import TURNED
 Item = TypeVar("Item")
 
 _DOUBT = "estimates for so many vertices are not to be trusted"
-_SCANNED = (
-    8  # data edges that are gone through in the time that a match takes whose data edge is looked for by its ends
-)
+_SCANNED = 4  # data edges that are gone through in the time in which vertices are extended to a match
+_SCANNED_INSTEAD = 12  # the same for a match whose data edges have to be looked for then
 _LEFT = 0.9  # of the work that a candidate graph may leave: sums are pushed on the raw adjacency alone
 
 
@@ -176,13 +175,11 @@ def _pays_to_scan(plan: QueryPlan, solution: Solution, context: Context) -> bool
     Those that have passed predicates are at hand."""
     if plan.segment.lead or len(solution.permutations) > 1 or not can_scan(plan, solution.problem):
         return False
-    (edge,) = solution.problem.graph.edges
-    told_apart = solution.problem.constraints.choices or edge.relation.is_simple(
-        context.invariants, edge.direction(edge.source)
-    )
-    if not told_apart:  # one of several data edges is enough, and no two rows are to be alike
-        return False
-    return bool(edge.predicates) or context.statistics.edges(edge.types) <= _SCANNED * solution.tree.levels[-1].rows
+    (edge,), choices = solution.problem.graph.edges, solution.problem.constraints.choices
+    if not choices and not edge.relation.is_simple(context.invariants, edge.direction(edge.source)):
+        return False  # one of several data edges is enough, and no two rows are to be alike
+    most = solution.tree.levels[-1].rows * (_SCANNED_INSTEAD if choices else _SCANNED)
+    return bool(edge.predicates) or context.statistics.edges(edge.types) <= most
 
 
 def _steps(plan: QueryPlan, solution: Solution) -> tuple[ExtendStep, ...]:

@@ -58,6 +58,24 @@ def with_neighbours(vertices, begin, end, adjacency, words, required, kept):  # 
 
 
 @kernel
+def with_ends(count, sources, targets, ahead, behind, apart, kept):  # type: ignore[no-untyped-def]
+    """Writes the places of those of some edges to `kept` whose sources and targets have a bit in `ahead` and `behind`
+    (address 0: all vertices), and differ where they have to be `apart`; returns how many they are. Without a branch,
+    too. sources, targets: addresses of int32[count]."""
+    cursor = np.int64(0)
+    for index in range(count):
+        source, target = load_int32(sources, index), load_int32(targets, index)
+        fits = source != target or not apart
+        if ahead != 0:
+            fits &= has_bit(ahead, source) != 0
+        if behind != 0:
+            fits &= has_bit(behind, target) != 0
+        kept[cursor] = index
+        cursor += fits
+    return cursor
+
+
+@kernel
 def with_signature(vertices, begin, end, signatures, wanted, kept):  # type: ignore[no-untyped-def]
     """Copies the vertices whose signatures have one of the wanted bits to kept[begin:] and returns how many they are.
     Without a branch: which vertices stay is anybody's guess."""
