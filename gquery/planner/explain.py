@@ -318,13 +318,17 @@ def _groups(matching: MatchPlan, measured: Enumerated | None) -> list[str]:
             indent = "  " * (1 + depths[level])
             lines.append(f"{indent}{_step_text(matching, level, step)}  [{note}]")
             level += 1
-    if any(choice.listed for choice in matching.choices):
-        edges = (matching.graph.edges[choice.edge].described for choice in matching.choices if choice.listed)
-        lines.append("Tell data edges apart: " + ", ".join(edges))
-    if any(not choice.listed for choice in matching.choices):
-        edges = (matching.graph.edges[choice.edge].described for choice in matching.choices if not choice.listed)
-        lines.append("Multiply by the number of data edges: " + ", ".join(edges))
-    return lines
+    return lines + _told_apart(matching)
+
+
+def _told_apart(matching: MatchPlan) -> list[str]:
+    """What is done about query edges that several data edges may fit."""
+    ways: dict[str, list[str]] = {}
+    for choice in matching.choices:
+        way = "Tell data edges apart" if choice.listed else "Multiply by the number of data edges"
+        way = "Match once for each data edge" if choice.edge in matching.repeated else way
+        ways.setdefault(way, []).append(matching.graph.edges[choice.edge].described)
+    return [f"{way}: {', '.join(edges)}" for way, edges in ways.items()]
 
 
 def _depths(matching: MatchPlan) -> list[int]:

@@ -201,7 +201,8 @@ class ReferenceSlices:
             return
         for vertex in self._extensions(level, match):
             match[level] = vertex
-            yield from self._grown(match, level + 1)
+            for _ in range(self._repetitions(level, match)):
+                yield from self._grown(match, level + 1)
 
     def _below(self, level: int, match: Match) -> int:
         """The ways to match all summed levels below one."""

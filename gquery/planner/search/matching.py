@@ -155,7 +155,7 @@ def _match_plan(plan: QueryPlan, solution: Solution, space: Space, reason: str, 
         tree.cost,
         reason,
         solution.tried,
-        repeated_edges(problem, steps, kept, strategy == "push"),
+        repeated_edges(problem, steps, kept, strategy == "push", plan.weighted),
         space == "vertices" and _pays_to_scan(plan, solution, context),
     )
 

@@ -108,18 +108,21 @@ def leads(problem: Problem, root: int, chain: Sequence[int], far: int) -> bool:
     return bool(ends) and (len(ends) == 1 or counted.isdisjoint(ends))
 
 
-def repeated_edges(problem: Problem, steps: Sequence[ExtendStep], kept: int, pushed: bool) -> frozenset[int]:
+def repeated_edges(
+    problem: Problem, steps: Sequence[ExtendStep], kept: int, pushed: bool, weighted: bool = True
+) -> frozenset[int]:
     """Of the edges that several data edges fit those that nobody has to count: they alone lead to a vertex that is
     summed out, which is matched once for each of them. Unless the sum is pushed, nothing is searched below that vertex:
-    it would be searched as often."""
+    it would be searched as often. So is what is listed once for each of them, and not `weighted`."""
     counted = {choice.edge for choice in problem.constraints.choices if can_repeat(problem, choice)}
     if pushed:
         return frozenset(counted)
     inner = {step.parent for step in steps if not step.folded}
     leaves = (step for number, step in enumerate(steps) if number >= max(1, kept) and number not in inner)
     below = (step for step in leaves if len(step.backward) == 1 and not step.folded)
-    plain = (step for step in below if not (_is_apart(step) or step.cap or step.constants or step.like is not None))
-    return frozenset(step.backward[0] for step in plain if step.backward[0] in counted)
+    alone = [step for step in below if not (_is_apart(step) or step.cap or step.constants or step.like is not None)]
+    alone += [step for step in steps[:kept] if len(step.backward) == 1 and not weighted]
+    return frozenset(step.backward[0] for step in alone if step.backward[0] in counted)
 
 
 def repeats_all(problem: Problem, order: Sequence[int]) -> bool:
