@@ -145,7 +145,8 @@ class Candidates(Protocol):
     def start(self, program: Program, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None = None) -> Slices:
         """Makes a run ready. pool: partial matches to start from, data vertices int32[width, n] of the first levels,
         of at least one and at most as many as are listed. They pass the tests of these levels; those that are no
-        candidates are left out. Without it the run starts from all candidates of the first level."""
+        candidates are left out; where a level is matched once for each data edge they come as often. Without it the
+        run starts from all candidates of the first level."""
         ...
 
 

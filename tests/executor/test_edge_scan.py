@@ -13,6 +13,7 @@ import pytest
 
 import gquery
 from gquery.executor.expansion import edge_scan
+from gquery.planner.search import matching
 from tests.conftest import patience
 from tests.helpers import no_helper_left
 
@@ -115,7 +116,8 @@ def test_edges_that_nobody_names_count_each(seed: int, device: str, pieces: None
     assert sorted(each.rows()) == sorted(pairs)
 
 
-def test_plans_say_so() -> None:
+def test_plans_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matching, "_SCANNED_INSTEAD", 2)
     graph = Written(Random(0)).graph
     for text, scans in {
         "MATCH (a)-[p:P]->(b) RETURN p.m": True,
@@ -125,6 +127,7 @@ def test_plans_say_so() -> None:
         "MATCH (a {id: 3})-[p:P]->(b) RETURN p.m": False,
         "MATCH (a)-[p:P]->(b) WHERE a.x < b.x RETURN p.m": False,
         "MATCH (a)-[p:P]->(a) RETURN p.m": False,
+        "MATCH (a)-[p:P]->(a), (b) RETURN p.m, b.x": False,
         "MATCH (a)-[p:P]->(b)-[q:P]->(c) RETURN p.m": False,
         "MATCH (a)-[:P]->(b) RETURN a.x, count(*)": False,
         "MATCH (a)-[p:P]->(b) RETURN count(p)": False,

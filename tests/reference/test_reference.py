@@ -133,11 +133,15 @@ def test_a_count_may_start_from_any_pool(space: Space, device: str) -> None:
 
 @SPACES
 def test_a_list_may_start_from_partial_matches(space: Space, device: str) -> None:
-    """Of any width: the rows that begin with them are found, as often as before."""
+    """Of any width: the rows that begin with them are found, as often as before. Those that are matched once for each
+    data edge would have to be given as often."""
     widest = 0
     for case in cases("partial", space, counting=False):
         every = case.rows()
+        repeats = [bool(case.plan.repeated.intersection(step.backward)) for step in case.plan.steps]
         for width in range(1, case.program.listed + 1):
+            if any(repeats[:width]):
+                continue
             pool = sorted({row[:width] for row in every if Random(str(row)).random() < 0.7})
             given = np.array(pool, np.int32).reshape(len(pool), width).T
             expected = Counter({row: number for row, number in every.items() if row[:width] in set(pool)})

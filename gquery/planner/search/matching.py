@@ -167,7 +167,8 @@ def can_scan(plan: QueryPlan, problem: Problem) -> bool:
     if len(graph.edges) != 1 or len(graph.vertices) != 2 or len(plan.kept) != 2 or graph.parts:
         return False
     (edge,), rare = graph.edges, problem.comparisons or tests.absent or tests.loopless or tests.different_pairs
-    return not rare and isinstance(edge.relation, Types) and edge.relation.is_whole and not edge.relation.repeats
+    joins = edge.source != edge.target
+    return joins and not rare and isinstance(edge.relation, Types) and edge.relation == Types(edge.types)
 
 
 def _pays_to_scan(plan: QueryPlan, solution: Solution, context: Context) -> bool:
