@@ -175,7 +175,7 @@ class Card:
             raise MemoryLimitError(
                 f"{self.name} has no room for this query: {error}", hint="use device='cpu'"
             ) from None
-        except self.xp.cuda.runtime.CUDARuntimeError as error:
+        except (self.xp.cuda.runtime.CUDARuntimeError, self._driver.CUDADriverError) as error:
             raise ExecutionError(f"{self.name}: {error}") from error
 
 

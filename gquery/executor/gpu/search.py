@@ -150,6 +150,7 @@ class GpuSlices:
         run = self._writing.tape.start(self.control)
         arrays = gathering.hand_over(run, known)
         while True:
+            self.device.use()  # who asks for more may be another thread
             for _ in run.launches():
                 self._look(run)
             self.control.check()  # a tape that has halted has not
@@ -182,6 +183,7 @@ class GpuSlices:
         (block, values), tape = given[0], self._writing.tape
         run = tape.start(self.control)
         while True:
+            self.device.use()  # who asks for more may be another thread
             for _ in run.launches():
                 self._look(run)
             if run.ended:
