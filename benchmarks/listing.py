@@ -41,6 +41,7 @@ class Question:
 
 
 _HOP = "MATCH (a:Person)-[:KNOWS]->(b:Person)"
+_KNOWN = "MATCH (a:Person)-[k:KNOWS]->(b:Person)"
 _TWO = "MATCH (a:Person)-[:KNOWS]->(b:Person)-[:KNOWS]->(c:Person)"
 _JOIN = "FROM KNOWS k JOIN Person a ON a.id = k.s JOIN Person b ON b.id = k.t"
 
@@ -87,6 +88,36 @@ QUESTIONS = (
         "WHERE a.city = 'city 7'",
     ),
     Question(
+        "rows of edges",
+        f"{_KNOWN} RETURN a.id AS one, b.id AS other, k.cents AS cents",
+        "SELECT s AS one, t AS other, cents FROM KNOWS",
+        bar=False,
+    ),
+    Question(
+        "sums by one end",
+        f"{_KNOWN} RETURN a.city AS city, sum(k.cents) AS cents",
+        "SELECT a.city AS city, sum(k.cents)::BIGINT AS cents FROM KNOWS k JOIN Person a ON a.id = k.s GROUP BY a.city",
+        bar=False,
+    ),
+    Question(
+        "sums by both ends",
+        f"{_KNOWN} RETURN a.city AS x, b.city AS y, sum(k.cents) AS cents, max(b.age) AS age",
+        f"SELECT a.city AS x, b.city AS y, sum(k.cents)::BIGINT AS cents, max(b.age) AS age {_JOIN} GROUP BY a.city, b.city",
+        bar=False,
+    ),
+    Question(
+        "top 10 by a sum",
+        f"{_KNOWN} RETURN a.id AS one, sum(k.cents) AS cents ORDER BY cents DESC, one LIMIT 10",
+        "SELECT s AS one, sum(cents)::BIGINT AS cents FROM KNOWS GROUP BY s ORDER BY cents DESC, one LIMIT 10",
+        bar=False,
+    ),
+    Question(
+        "top 10 edges",
+        f"{_KNOWN} RETURN a.id AS one, b.id AS other, k.cents AS cents ORDER BY cents DESC, one, other LIMIT 10",
+        "SELECT s AS one, t AS other, cents FROM KNOWS ORDER BY cents DESC, one, other LIMIT 10",
+        bar=False,
+    ),
+    Question(
         "ids, SQL reads the edges alone",
         f"{_HOP} RETURN a.id AS one, b.id AS other",
         "SELECT s AS one, t AS other FROM KNOWS",
@@ -124,7 +155,8 @@ def tables() -> tuple[pa.Table, pa.Table]:
         (PEOPLE * random.random(drawn) ** 1.3).astype(np.int64) * PEOPLE + random.integers(0, PEOPLE, drawn)
     )
     pairs = random.permutation(pairs[pairs // PEOPLE != pairs % PEOPLE])[:FRIENDSHIPS]
-    knows = pa.table({"s": pairs // PEOPLE, "t": pairs % PEOPLE})
+    cents = random.integers(0, 100_000, len(pairs))
+    knows = pa.table({"s": pairs // PEOPLE, "t": pairs % PEOPLE, "cents": cents})
     return _chunked(people), _chunked(knows)
 
 
@@ -157,7 +189,7 @@ def open_ladybug(people: pa.Table, knows: pa.Table, threads: int) -> Answer:
     folder = Path(tempfile.mkdtemp(prefix="ladybug-"))
     connection: Any = ladybug.Connection(ladybug.Database(str(folder / "db")), num_threads=threads)
     connection.execute(f"CREATE NODE TABLE Person({COLUMNS}, PRIMARY KEY(id))")
-    connection.execute("CREATE REL TABLE KNOWS(FROM Person TO Person)")
+    connection.execute("CREATE REL TABLE KNOWS(FROM Person TO Person, cents INT64)")
     for name, table in (("Person", people), ("KNOWS", knows)):
         parquet.write_table(table, folder / f"{name}.parquet")
         connection.execute(f"COPY {name} FROM '{folder / name}.parquet'")
