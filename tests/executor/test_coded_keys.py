@@ -11,8 +11,10 @@ import pyarrow as pa
 import pytest
 
 import gquery
-from gquery.executor.relational.codes import keys, property_codes
-from gquery.executor.relational.codes.keys import CodedKeys
+from gquery.executor.relational import computing
+from gquery.executor.relational.codes import property_codes, waiting
+from gquery.executor.relational.codes.keys import with_codes
+from gquery.executor.relational.inputs import Inputs
 
 PEOPLE, KNOWS = 300, 3_000
 HINT = "Group many rows by numbers that stand for"
@@ -44,16 +46,15 @@ def graph() -> gquery.Graph:
 def always(monkeypatch: pytest.MonkeyPatch) -> list[frozenset[str]]:
     """Codes as soon as there are a few rows; and which columns had them, by run."""
     seen: list[frozenset[str]] = []
-    coded = CodedKeys._coded
 
-    def noted(self: CodedKeys, control: Any) -> Any:
-        found = coded(self, control)
+    def noted(*arguments: Any) -> Inputs:
+        found = with_codes(*arguments)
         seen.append(frozenset(found.codes))
         return found
 
-    monkeypatch.setattr(keys, "FEW", 5)
-    monkeypatch.setattr(property_codes, "_WORTH", 10**9)
-    monkeypatch.setattr(CodedKeys, "_coded", noted)
+    monkeypatch.setattr(computing, "FEW", 5)
+    monkeypatch.setattr(waiting, "_WORTH", 10**9)
+    monkeypatch.setattr(computing, "with_codes", noted)
     return seen
 
 
@@ -89,7 +90,7 @@ def test_order_is_that_of_the_values(
     assert len(always) == 1
     assert (f"a.{one}" in always[0]) == (one != "born" or order == "n DESC")  # codes of days have no order
     with monkeypatch.context() as patched:
-        patched.setattr(keys, "FEW", 10**9)
+        patched.setattr(computing, "FEW", 10**9)
         expected = graph.query(text).rows()
     if order.startswith("x") and order != "x, y DESC":
         assert [row[0] for row in found] == [row[0] for row in expected]
@@ -142,7 +143,7 @@ def test_few_rows_and_many_values_are_as_they_are(graph: gquery.Graph, monkeypat
     assert HINT in graph.explain(text)
     expected = graph.query(text).rows()
     with monkeypatch.context() as patched:
-        patched.setattr(keys, "FEW", 5)
+        patched.setattr(computing, "FEW", 5)
         patched.setattr(property_codes, "_MOST_VALUES", 2)
         patched.setattr(graph.snapshot, "cache", type(graph.snapshot.cache)())
         assert graph.query(text).rows() == expected

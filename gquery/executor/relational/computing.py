@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from gquery.executor.progress import Control
 from gquery.executor.relational.codes.alike import AlikeRows
-from gquery.executor.relational.codes.keys import CodedKeys, coded_keys
+from gquery.executor.relational.codes.keys import coded_keys, with_codes
+from gquery.executor.relational.codes.waiting import Waiting, enough_for
 from gquery.executor.relational.database import running
 from gquery.executor.relational.database.statement import Statement, build_statement
 from gquery.executor.relational.database.translation import translated
@@ -19,7 +20,6 @@ from gquery.executor.relational.direct.types import Unsaid
 from gquery.executor.relational.growth import may_be_long
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.selection import Selection
-from gquery.executor.relational.streams import Made, through
 from gquery.executor.relational.topmost import First, TopRows, bounded_first
 from gquery.executor.relational.widths import batch_bytes
 from gquery.lasting.properties import cached_property
@@ -32,8 +32,8 @@ Batches = Generator[pa.RecordBatch, None, None]
 
 
 class Computing:
-    """A selection of a projection's, over rows whose variables are of these kinds. alike: rows with the same values are
-    counted first, and the relation has weights."""
+    """A selection of a projection's, over rows whose variables are of these kinds. alike: the same with weights, where
+    rows with the same values may be counted first."""
 
     def __init__(
         self,
@@ -42,13 +42,14 @@ class Computing:
         snapshot: Snapshot,
         parameters: Mapping[str, object],
         kinds: Mapping[str, Kind],
-        alike: bool,
+        alike: Selection | None = None,
     ) -> None:
         self.selection = selection
         self._projection = projection
         self._snapshot = snapshot
         self._parameters = parameters
-        self._alike = alike
+        rest = projection, snapshot, parameters, kinds
+        self._alike = None if alike is None else Computing(alike, *rest)
         self._inputs = Inputs(snapshot, kinds, selection.names)
 
     @cached_property
@@ -85,17 +86,18 @@ class Computing:
     @cached_property
     def _coded_keys(self) -> tuple[str, ...]:
         """The columns of the relation that may be codes."""
-        return () if self._alike else coded_keys(self.selection)
+        return coded_keys(self.selection)
 
     def describe(self) -> str:
         """What it does, for EXPLAIN."""
-        text = "Count rows with the same values first, where these are few\n" if self._alike else ""
-        if self._coded_keys:
-            text = (
-                f"Group many rows by numbers that stand for {', '.join(self._coded_keys)}, if those have few values\n"
-            )
+        text = ""
         if self._first is not None:
             text = f"Leave out rows whose first key is behind those of {self._first.count:,} others\n"
+        elif self._alike is not None:
+            text = "Count rows with the same values first, where these are few\n"
+        elif self._coded_keys:
+            keys = ", ".join(self._coded_keys)
+            text = f"Group many rows by numbers that stand for {keys}, if those have few values\n"
         by = "DuckDB" if self.direct is None else "Arrow"
         if self.direct is not None and self.selection.blocking:
             by += f", from {FEW:,} rows on DuckDB"
@@ -104,22 +106,29 @@ class Computing:
     def run(self, matches: Iterator[pa.RecordBatch], control: Control, threads: int) -> Batches:
         """The outputs that go out, pulling matches as they are read. threads: that may work where all rows have to be
         seen first."""
-        inputs = self._inputs
         if self.selection.blocking:
             running.check_memory(control)
         if self._first is not None:
-            matches = TopRows(self._first, inputs, self._parameters).of(matches, control)
-        if self._alike:
-            gathered: Batches | Made = AlikeRows(inputs).batches(matches, control)
-        elif self._coded_keys and control.memory_limit is None:
-            inputs, gathered = CodedKeys(inputs, self._coded_keys).of(matches, control)
-        else:
-            gathered = through(matches, lambda batch: inputs.batches(batch, control))
+            matches = TopRows(self._first, self._inputs, self._parameters).of(matches, control)
+        waiting = Waiting(matches)
+        computing, inputs, gathered = self._gathered(waiting, control)
         with closing(gathered):
-            if self.direct is not None and self.direct.is_ready and not inputs.codes:
-                yield from self._directly(gathered, control, threads)
+            if computing.direct is not None and computing.direct.is_ready and not inputs.codes:
+                yield from computing._directly(gathered, control, threads)
             else:
-                yield from self._stated(inputs, gathered, control, threads)
+                yield from computing._stated(inputs, gathered, control, threads)
+
+    def _gathered(self, rows: Waiting, control: Control) -> tuple[Computing, Inputs, Batches]:
+        """Who computes the rows, what is read of them, and the relation."""
+        if self._alike is not None:
+            alike = AlikeRows.of(self._alike._inputs, rows, control)
+            if alike is not None:
+                return self._alike, self._alike._inputs, alike.batches(rows, control)
+        inputs = self._inputs
+        if self._coded_keys and control.memory_limit is None:
+            enough = enough_for(inputs, self._coded_keys, FEW + 1, control)
+            inputs = with_codes(inputs, self._coded_keys, control) if rows.are(enough) else inputs
+        return self, inputs, rows.through(lambda batch: inputs.batches(batch, control))
 
     def of_rows(self, rows: pa.RecordBatch, control: Control) -> Batches:
         """The outputs for some rows, which nothing is to be known of others for."""

@@ -80,7 +80,7 @@ class Tail:
         self._outputs = tuple(dict.fromkeys([*travelling, *([WEIGHTS] if self.weighted else [])]))
         self._residual = residual
         self._adds_weights = weighted and self._is_grouped
-        self._reads_weights = weighted or self._alike
+        self._reads_weights = weighted
         self._out = GoingOut(snapshot, projection.items, travelling, self._outputs, final)
         if not self._is_bare_count and self._computing is not None and self._computing.direct is None:
             self._computing.build(check)  # says now what SQL cannot
@@ -123,9 +123,10 @@ class Tail:
         """What computes the outputs; None where there is nothing to compute."""
         if self._is_plain:
             return None
-        bounds = (self.skip, self.limit)
-        selection = Selection.of(self._outputs, self.project, self._residual, bounds, self._reads_weights)
-        return Computing(selection, self.projection, self.snapshot, self.parameters, self._kinds, self._alike)
+        asked = self._outputs, self.project, self._residual, (self.skip, self.limit)
+        selection = Selection.of(*asked, self._reads_weights)
+        alike = Selection.of(*asked, True) if self._alike else None
+        return Computing(selection, self.projection, self.snapshot, self.parameters, self._kinds, alike)
 
     @cached_property
     def _inputs(self) -> Inputs:

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow, to_numpy
 from gquery.executor.progress import Control
-from gquery.executor.relational.codes.property_codes import ROW_BYTES, Codes, codes_of, may_have_codes, worth
+from gquery.executor.relational.codes.property_codes import ROW_BYTES, Codes, codes_of, may_have_codes
+from gquery.executor.relational.codes.waiting import Waiting, enough_for
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.selection import WEIGHT, WEIGHTS
 from gquery.executor.relational.sql.expressions import inputs
-from gquery.executor.relational.streams import through
 from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import batch_bytes
 from gquery.planner.ir.expr import Column, Expression, is_volatile
@@ -56,46 +56,36 @@ class AlikeRows:
     """Feeds a statement that reads properties, and weights. read: both, by their names. Rows are counted in the threads
     that make them."""
 
-    def __init__(self, read: Inputs) -> None:
+    def __init__(self, read: Inputs, counter: Counter) -> None:
         self._read = read
-        self._columns = {name: part for name, part in read.read.items() if isinstance(part, Column) and part != WEIGHTS}
-        self._lock = threading.Lock()
-        self._seen = 0
-        self._counter: Counter | None = None
+        self._counter = counter
 
-    def batches(self, rows: Iterator[pa.RecordBatch], control: Control) -> Generator[pa.RecordBatch, None, None]:
-        """The relation that the statement reads: first rows as they are, the others counted once there are many."""
-        needed = self._needed()
-        with closing(through(rows, lambda batch: self._uncounted(batch, needed, control))) as uncounted:
-            yield from uncounted
-        if self._counter is not None:
-            yield from self._counter.rows(self._read.schema, control)
-
-    def _uncounted(self, batch: pa.RecordBatch, needed: int, control: Control) -> Iterator[pa.RecordBatch]:
-        """What of the batch cannot be counted, or need not be."""
-        with self._lock:
-            if self._seen < needed <= self._seen + batch.num_rows:
-                self._counter = self._new_counter(control)
-            self._seen += batch.num_rows
-        if self._counter is None or not self._counter.add(batch):
-            yield from self._read.batches(_weighted(batch), control)
-
-    def _needed(self) -> int:
-        """How many rows there must be until codes pay."""
-        snapshot, kinds = self._read.snapshot, self._read.kinds
-        return max(_FEWEST, *(worth(snapshot, kinds[each.variable], each) for each in self._columns.values()))
-
-    def _new_counter(self, control: Control) -> Counter | None:
-        """None where the properties have too many values, or their combinations."""
+    @classmethod
+    def of(cls, read: Inputs, rows: Waiting, control: Control) -> AlikeRows | None:
+        """None where there are few rows, or the properties have too many values, or combinations of them."""
+        columns = {name: part for name, part in read.read.items() if isinstance(part, Column) and part != WEIGHTS}
+        if not rows.are(enough_for(read, columns, _FEWEST, control)):
+            return None
         codes = {}
-        for name, column in self._columns.items():
-            found = codes_of(self._read.snapshot, self._read.kinds[column.variable], column, control)
+        for name, column in columns.items():
+            found = codes_of(read.snapshot, read.kinds[column.variable], column, control)
             if found is None or not len(found.values):
                 return None
             codes[name, column.variable] = found
         available = control.memory.available
         most = _MOST_ROWS if available is None else min(_MOST_ROWS, available // ROW_BYTES)
-        return Counter(codes) if prod(len(each.values) for each in codes.values()) <= most else None
+        return cls(read, Counter(codes)) if prod(len(each.values) for each in codes.values()) <= most else None
+
+    def batches(self, rows: Waiting, control: Control) -> Generator[pa.RecordBatch, None, None]:
+        """The relation that the statement reads: each different row once."""
+        with closing(rows.through(lambda batch: self._uncounted(batch, control))) as uncounted:
+            yield from uncounted
+        yield from self._counter.rows(self._read.schema, control)
+
+    def _uncounted(self, batch: pa.RecordBatch, control: Control) -> Iterator[pa.RecordBatch]:
+        """What of the batch cannot be counted."""
+        if not self._counter.add(batch):
+            yield from self._read.batches(_weighted(batch), control)
 
 
 class Counter:

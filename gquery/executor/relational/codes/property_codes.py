@@ -23,7 +23,6 @@ ROW_BYTES = 128  # about what a row of different values takes
 _CODED = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.STRING, Kind.TEMPORAL})  # kinds whose equal values are the same
 _SORTED = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.STRING})  # by Arrow as by everybody else
 _MOST_VALUES = 2**12  # of a property that gets codes
-_WORTH = 4  # elements for each row that has come, up to which they are given codes
 _AT_ONCE = 2**16  # elements that are given codes between two looks at the clock
 
 
@@ -57,9 +56,9 @@ class Codes:
         return codes
 
 
-def worth(snapshot: Snapshot, kind: Kind, column: Column) -> int:
-    """How many rows there must be until codes pay."""
-    return sum(end - begin for begin, end, *_ in _segments(snapshot, kind, column)) // _WORTH
+def elements_with(snapshot: Snapshot, kind: Kind, column: Column) -> int:
+    """How many elements may have the property, and would be given codes."""
+    return sum(end - begin for begin, end, *_ in _segments(snapshot, kind, column))
 
 
 def _segments(snapshot: Snapshot, kind: Kind, column: Column) -> list[Segment]:
