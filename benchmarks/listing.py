@@ -102,7 +102,8 @@ QUESTIONS = (
     Question(
         "sums by both ends",
         f"{_KNOWN} RETURN a.city AS x, b.city AS y, sum(k.cents) AS cents, max(b.age) AS age",
-        f"SELECT a.city AS x, b.city AS y, sum(k.cents)::BIGINT AS cents, max(b.age) AS age {_JOIN} GROUP BY a.city, b.city",
+        "SELECT a.city AS x, b.city AS y, sum(k.cents)::BIGINT AS cents, max(b.age) AS age "
+        f"{_JOIN} GROUP BY a.city, b.city",
         bar=False,
     ),
     Question(
