@@ -116,8 +116,8 @@ the distinct bindings (`chain/seeds.py`), and its matches are joined back to the
 `gquery/executor/relational/tail.py` gathers the columns that are spoken of (`gather.py`) for each batch of matches,
 or counts rows that are alike where there are many and properties of few values are grouped (`codes/alike.py`), and
 gives them to one DuckDB statement, shown above, which does the grouping, sorting and cutting. A statement takes a
-millisecond to begin with: where Arrow computes all that is asked as openCypher has it, rows that turn out to be few are grouped and
-sorted by Arrow (`relational/direct`).
+millisecond to begin with: where Arrow computes all that is asked as openCypher has it, rows that turn out to be few are
+grouped and sorted by Arrow (`relational/direct`).
 `gquery/result.py` hands the answer on as Arrow batches:
 
 ```
