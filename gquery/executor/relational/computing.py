@@ -28,6 +28,8 @@ from gquery.planner.ir.segments import Projection
 from gquery.stopping import Check, unchecked
 from gquery.storage.graph import Snapshot
 
+_MANY = 1 << 14  # rows of a batch that are worth a second thread
+
 Batches = Generator[pa.RecordBatch, None, None]
 
 
@@ -183,8 +185,9 @@ class Computing:
         width = max(inputs.average_width, first.nbytes / first.num_rows if first is not None and long else 0.0)
         rows_out = min(statement.rows_out or running.BATCH_ROWS, running.rows_of(2 * width, control))
         again = chain([] if first is None else [first], fed)
-        alone = not self.selection.blocking or self.selection.collects or statement.given.functions or rows_in
-        threads = 1 if alone else threads
+        few = first is None or first.num_rows < _MANY
+        alone = few or not self.selection.blocking or self.selection.collects or statement.given.functions or rows_in
+        threads = 1 if alone or control.memory_limit is not None else threads
         rows = running.stream(statement.sql, statement.given, inputs.schema, again, control, rows_out, threads=threads)
         with closing(rows), closing(fed):
             yield from rows if not inputs.codes else (inputs.decoded(outputs, batch) for batch in rows)

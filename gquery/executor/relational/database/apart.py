@@ -1,4 +1,5 @@
-"""Long statements, which DuckDB binds and plans for seconds without looking at an interrupt.
+"""Long statements, which DuckDB binds and plans for seconds without looking at an interrupt, and those that several
+threads of its own work on, for which it waits without hearing signals.
 
 They are begun in a thread of their own. A query that has to stop leaves it behind: the thread ends by itself and then
 closes what the statement held.
@@ -20,9 +21,10 @@ _TICK = 0.02  # seconds between two looks at the control
 T = TypeVar("T")
 
 
-def begun(call: Callable[[], T], sql: str, control: Control, held: ExitStack) -> T:
-    """What the call gives, which begins a statement. held: what that needs, given away where it is left behind."""
-    if len(sql) < LONG:
+def begun(call: Callable[[], T], sql: str, control: Control, held: ExitStack, threads: int = 1) -> T:
+    """What the call gives, which begins a statement that so many threads work on. held: what that needs, given away
+    where it is left behind."""
+    if len(sql) < LONG and threads == 1:
         return call()
     pending: Future[T] = Future()
     threading.Thread(target=_settle, args=(pending, call), name="gquery-begun").start()

@@ -101,7 +101,7 @@ def stream(
                 for name, relation in (beside or {}).items():
                     cursor.register(name, relation)
                 cursor.register("matches", feed.reader(schema))
-                reader, batch = begun(begin, text, control, held)
+                reader, batch = begun(begin, text, control, held, threads)
             while batch is not None:
                 yield batch
                 with _stoppable(control, feed, calls), watched(control, cursor.interrupt):
