@@ -124,7 +124,8 @@ class EdgeScan:
             ids = kept.few[begin:end]
             return _Edges(*edges.ends_of(ids), ids if self._listed else None)
         ((_, _, table, row),) = edges.numbers.within(begin, end)
-        sources, targets = (side[row : row + end - begin] for side in edges.tables[table].ends)
+        parts = (side[row : row + end - begin] for side in edges.tables[table].ends)
+        sources, targets = map(np.ascontiguousarray, parts)  # those of a table that grows lie among others
         found = _Edges(sources, targets, np.arange(begin, end) if self._listed else None)
         gone = edges.gone[slice(*np.searchsorted(edges.gone, (begin, end)))]
         if kept is None and not len(gone):

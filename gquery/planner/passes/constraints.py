@@ -32,8 +32,7 @@ def constrain(draft: Draft, context: Context) -> Draft:
     for scope in graph.scopes:
         finder.add(scope)
     told_apart = needed_edges | set(finder.collisions)
-    if not draft.existence:  # else one of several data edges is enough
-        told_apart |= {edge.index for edge in graph.edges if not (finder.is_simple(edge) or graph.is_existence(edge))}
+    told_apart |= {edge.index for edge in graph.edges if not finder.is_simple(edge) and not graph.is_existence(edge)}
     different = asked.different | finder.different
     constraints = Constraints(
         different,
