@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import os
 import threading
+import time
 import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, nullcontext
@@ -34,6 +35,7 @@ from gquery.values.on_card import device_capsules
 Part = TypeVar("Part")
 
 _PREVIEW = 20  # rows that a notebook shows
+_PATIENCE = 2.0  # seconds that Python waits for who still reads, when it ends
 _SLICE = 256  # rows that become Python values between two looks at the clock
 
 
@@ -332,6 +334,10 @@ def _stop(batches: Iterator[Any], control: Control, ended: Callable[[], object])
     ended()
     if getattr(batches, "gi_running", False):  # as Python exits another thread may still be reading
         control.cancel()
+        # It would be ended where it next asks for the interpreter, which amid frames of C++ ends the process.
+        until = time.monotonic() + _PATIENCE
+        while batches.gi_running and time.monotonic() < until:  # type: ignore[attr-defined]
+            time.sleep(0.005)
     elif isinstance(batches, Generator):
         batches.close()
 

@@ -25,7 +25,7 @@ _FIRST = 1 << 12  # edges of the first piece: few matches may be enough
 _LARGEST = 1 << 19  # edges of a piece: threads take turns at what Python does for each
 _ROUNDS = 4  # pieces for each thread at least, of many edges
 _MANY = 1 << 16  # edges that are worth a second thread
-_WRITERS = 4  # threads: more wait for each other in Python (of 16 cores, 8 took 1.2 to 1.9 times as long as 4)
+_WRITERS = 4  # threads: more wait for each other in Python (of 16 cores, 8 took 1.3 to 1.9 times as long as 4)
 
 
 class _Edges(NamedTuple):
@@ -53,11 +53,12 @@ class EdgeScan:
         self._plan = plan
         self._reading = reading
         self._ends = [self._members(candidates, vertex) for vertex in (self._edge.source, self._edge.target)]
-        self._kept = masks.edges.get(self._edge.index)
+        self._kept = masks.edges[self._edge.index] if self._edge.predicates else None
         self._listed = any(choice.listed for choice in plan.choices)
         self._threads = min(_WRITERS, reading.threads)
         self._pieces = self._cut()
         self._lock = Lock()
+        self._done = 0  # edges that have been gone through
         self.found = np.zeros(2, np.int64)
         self.seconds_until = {2: 0.0}
         self.worker_seconds: Sequence[float] = ()
@@ -65,18 +66,21 @@ class EdgeScan:
     def batches(self, behind: Callable[[Matches], Iterable[Item]]) -> Generator[Item, None, None]:
         """What `behind` makes of the matches, batch by batch; it is called by several threads at once. Closing the
         generator stops the work."""
-        from gquery.executor.cpu.machine.slices import made_of_slices  # takes long to import, and is there by now
+        from gquery.executor.cpu.machine.slices import made_of  # takes long to import, and is there by now
 
         control, pieces = self._reading.control, self._pieces
+        edges = sum(end - begin for begin, end in pieces)
 
-        def made(number: int, end: int) -> Iterator[Item]:
-            for matches in self._matches(*pieces[number]):
+        def made(piece: tuple[int, int]) -> Iterator[Item]:
+            begin, end = piece
+            for matches in self._matches(begin, end):
                 control.found(matches.count)
                 yield from behind(matches)
-            control.reached(end / len(pieces))
+            with self._lock:
+                self._done += end - begin
+            control.reached(self._done / edges)
 
-        threads = self._threads if sum(end - begin for begin, end in pieces) >= _MANY else 1
-        return made_of_slices(len(pieces), 1, threads, control.check, made)
+        return made_of(pieces, self._threads if edges >= _MANY else 1, control.check, made)
 
     def _members(self, candidates: Candidates, vertex: int) -> NDArray[np.uint8] | None:
         """A bit for each data vertex, of those that are candidates; None where all are."""

@@ -1,4 +1,4 @@
-"""Work over slices of a range, on all threads.
+"""Work over slices of a range, or over pieces of anything, on all threads.
 
 The caller's thread takes part: starting one thread is cheaper than handing everything to a pool, and short work is done
 before a pool would have been set up.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from gquery.errors import QueryCancelled
@@ -16,6 +16,7 @@ from gquery.executor.cpu.machine.compile import stoppable
 from gquery.executor.cpu.machine.helper import Helper
 
 Item = TypeVar("Item")
+Piece = TypeVar("Piece")
 
 _FEWEST = 3  # slices that are worth a second thread
 _WAITING = 8  # items that may wait for who consumes them
@@ -56,13 +57,13 @@ def run_slices(
         raise failures[0]
 
 
-def made_of_slices(
-    count: int, size: int, threads: int, check: Callable[[], object], work: Callable[[int, int], Iterable[Item]]
+def made_of(
+    pieces: Sequence[Piece], threads: int, check: Callable[[], object], work: Callable[[Piece], Iterable[Item]]
 ) -> Generator[Item, None, None]:
-    """What `work(begin, end)` makes of slices of `range(count)`, in any order. The caller's thread works too, whenever
-    nothing waits for it. Closing the generator stops the other threads, and waits for them."""
-    making = _Making(range(0, count, size), count, work)
-    helpers = [Helper(making.help) for _ in range(1, min(threads, -(-count // size)))]
+    """What `work` makes of each piece, in any order. The caller's thread works too, whenever nothing waits for it.
+    Closing the generator stops the other threads, and waits for them."""
+    making = _Making(pieces, work)
+    helpers = [Helper(making.help) for _ in range(1, min(threads, len(pieces)))]
     try:
         for helper in helpers:
             helper.start()
@@ -70,9 +71,9 @@ def made_of_slices(
             check()
             if making.made:
                 yield making.first()
-            elif (begin := making.take()) is not None:
+            elif (taken := making.take()) is not None:
                 with stoppable(check):
-                    items = list(making.items(begin))
+                    items = list(taken)
                 yield from items
             elif not making.wait():
                 return
@@ -82,29 +83,29 @@ def made_of_slices(
             helper.join()
 
 
-class _Making(Generic[Item]):
-    """What threads share that make items of slices for one of them, which consumes them."""
+class _Making(Generic[Piece, Item]):
+    """What threads share that make items of pieces for one of them, which consumes them."""
 
-    def __init__(self, begins: range, count: int, work: Callable[[int, int], Iterable[Item]]) -> None:
+    def __init__(self, pieces: Iterable[Piece], work: Callable[[Piece], Iterable[Item]]) -> None:
         self.made: deque[Item] = deque()
-        self._begins, self._size, self._count = iter(begins), begins.step, count
+        self._pieces = iter(pieces)
         self._work = work
         self._working = 0
         self._stopped = False
         self._failure: BaseException | None = None
         self._changed = threading.Condition(threading.RLock())
 
-    def take(self) -> int | None:
-        """Where the next slice begins, which the caller makes items of; None when there is none any more."""
+    def take(self) -> Iterator[Item] | None:
+        """The items of the next piece, which the caller makes; None when there is none any more."""
         with self._changed:
-            begin = next(self._begins, None)
-            self._working += begin is not None
-            return begin
+            for piece in self._pieces:
+                self._working += 1
+                return self._items(piece)
+            return None
 
-    def items(self, begin: int) -> Iterator[Item]:
-        """Those of a slice that was taken."""
+    def _items(self, piece: Piece) -> Iterator[Item]:
         try:
-            yield from self._work(begin, min(begin + self._size, self._count))
+            yield from self._work(piece)
         finally:
             with self._changed:
                 self._working -= 1
@@ -135,8 +136,8 @@ class _Making(Generic[Item]):
         """What the other threads do."""
         try:
             with stoppable(self._expect_going_on):
-                while not self._stopped and (begin := self.take()) is not None:
-                    for item in self.items(begin):
+                while not self._stopped and (taken := self.take()) is not None:
+                    for item in taken:
                         self._deliver(item)
         except BaseException as failure:  # raised where the items are consumed
             with self._changed:

@@ -1,8 +1,8 @@
 """Long statements, which DuckDB binds and plans for seconds without looking at an interrupt, and those that several
 threads of its own work on, for which it waits without hearing signals.
 
-They are begun in a thread of their own. A query that has to stop leaves it behind: the thread ends by itself and then
-closes what the statement held.
+They are begun in a thread of their own. A query that has to stop waits for it a moment, as DuckDB looks at interrupts
+while it computes, and then leaves it behind: the thread ends by itself and then closes what the statement held.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TypeVar
 from gquery.executor.progress import Control
 
 LONG = 1 << 15  # characters: planned in about 0.1 s
+_MOMENT = 0.3  # seconds: most often a tenth of that is enough
 _TICK = 0.02  # seconds between two looks at the control
 
 T = TypeVar("T")
@@ -35,6 +36,8 @@ def begun(call: Callable[[], T], sql: str, control: Control, held: ExitStack, th
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):  # of which what the thread pulls would not hear
             control.cancel()
+        if threads > 1:
+            wait([pending], _MOMENT)
         left = held.pop_all()
         pending.add_done_callback(lambda _: left.close())
         raise

@@ -2,9 +2,6 @@
 
 It looks at all that runs every few milliseconds, so that a statement costs an entry in a dict and no thread of its own.
 DuckDB forgets an interrupt that comes before a statement begins; hence it is repeated until the statement has ended.
-
-When Python ends there may be statements in threads that nobody waits for. They are cancelled and waited for: a thread
-that asks for the interpreter afterwards is ended where it is, and amid DuckDB's frames that ends the process.
 """
 
 from __future__ import annotations
@@ -15,7 +12,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 
 from gquery.errors import GQueryError
@@ -23,7 +20,6 @@ from gquery.executor.progress import Control
 
 NAME = "gquery-watch"
 _TICK = 0.02  # seconds between two looks
-_PATIENCE = 2.0  # seconds that statements are waited for when Python ends
 _LINGER = 1.0  # seconds without anything to watch after which the thread ends; the next statement starts another
 
 
@@ -41,10 +37,7 @@ def watched(control: Control, interrupt: Callable[[], object]) -> Iterator[None]
 @cache
 def _watcher(process: int) -> _Watcher:
     """A forked process makes its own: threads do not come along."""
-    watcher = _Watcher()
-    with suppress(RuntimeError):  # Python is ending already, and threads are joined
-        threading._register_atexit(watcher.leave)  # type: ignore[attr-defined]  # `atexit` calls after that
-    return watcher
+    return _Watcher()
 
 
 class _Watcher:
@@ -67,17 +60,6 @@ class _Watcher:
         """Afterwards `interrupt` is not called again."""
         with self._lock:
             self._watched.pop(ticket, None)
-
-    def leave(self) -> None:
-        """Ends all that runs."""
-        until = time.monotonic() + _PATIENCE
-        while self._watched and time.monotonic() < until:
-            with self._lock:
-                for control, _ in self._watched.values():
-                    if (under_way := control()) is not None:
-                        under_way.cancel()
-                self._look_at_all()
-            time.sleep(_TICK / 4)
 
     def _run(self) -> None:
         busy = time.monotonic()
