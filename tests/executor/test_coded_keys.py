@@ -154,3 +154,20 @@ def test_optional_matches_give_null(graph: gquery.Graph, always: list[Any]) -> N
     found = graph.query(text).rows()
     assert [row[0] for row in found] == ["Oslo", "Ulm", None]
     assert always
+
+
+def test_another_table_stores_values_of_another_type(always: list[Any]) -> None:
+    """Codes are numbers of all elements that have a property, also of those that no query asks for."""
+    edges = {
+        ("V", "E", "V"): pa.table({"source": [1, 2] * 10, "target": [2, 1] * 10, "w": [1, 2] * 10}),
+        ("V", "F", "W"): pa.table({"source": [1], "target": [7], "w": [2.5]}),
+    }
+    mixed = gquery.from_arrow({"V": {"id": [1, 2], "s": [3, 4]}, "W": {"id": [7], "s": ["text"]}}, edges)
+    text = "MATCH (a:V)-[p:E]->(b:V) RETURN a.s AS x, p.w AS y, sum(p.w) AS n, count(*) AS c ORDER BY x"
+    assert mixed.query(text).rows() == [(3, 1, 10, 10), (4, 2, 20, 10)]
+    text = "MATCH (a:V)-[p:E]->(b:V) RETURN p.w AS y, sum(b.s) AS n ORDER BY y"
+    assert mixed.query(text).rows() == [(1, 40), (2, 30)]
+    assert mixed.query("MATCH (a:V)-[p:E]->(b:V) RETURN a.s AS x, count(p.w) AS c ORDER BY x").rows() == [
+        (3, 10),
+        (4, 10),
+    ]

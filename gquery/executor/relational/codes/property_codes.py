@@ -87,7 +87,10 @@ def _made(snapshot: Snapshot, kind: Kind, column: Column, elements: int, control
             control.check()
             last = min(first + _AT_ONCE, end)
             ids = np.arange(first, last, dtype=np.int32 if kind is Kind.NODE else np.int64)
-            part = gather(snapshot, kind, column, to_arrow(ids)).dictionary_encode()
+            try:
+                part = gather(snapshot, kind, column, to_arrow(ids)).dictionary_encode()
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                return _no_codes()  # a table that nobody asks for stores values of another type
             if len(part.dictionary) > _MOST_VALUES:
                 return _no_codes()
             places.append(slice(first, last))
