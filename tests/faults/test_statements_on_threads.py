@@ -10,10 +10,15 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Iterator
 
+import pyarrow as pa
 import pytest
 
 import gquery
+from gquery.executor.progress import Control
+from gquery.executor.relational.database.functions import Given
+from gquery.executor.relational.database.running import stream
 from tests.conftest import patience
 from tests.helpers import no_helper_left
 
@@ -62,6 +67,21 @@ def test_ctrl_c_is_heard(name: str, graph: gquery.Graph) -> None:
                 thread.join()
             assert time.monotonic() - sent[0] < 0.5 * patience()
             thread.join()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_comes_out_where_what_was_pulled_hears_of_it_first(threads: int) -> None:
+    control = Control()
+    schema = pa.schema([("x", pa.int64())])
+
+    def pulled() -> Iterator[pa.RecordBatch]:
+        while True:
+            control.check()
+            yield pa.record_batch([[1]], schema=schema)
+
+    threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        list(stream("SELECT sum(x) FROM matches", Given(), schema, pulled(), control, threads=threads))
 
 
 @pytest.mark.parametrize("name", LONG)

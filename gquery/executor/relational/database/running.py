@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from gquery.errors import GQueryError, MemoryLimitError
+from gquery.errors import GQueryError, MemoryLimitError, QueryCancelled
 from gquery.executor.progress import Control
 from gquery.executor.relational.database.apart import begun
 from gquery.executor.relational.database.functions import Calls, Given, registered
@@ -209,11 +209,16 @@ def _stoppable(control: Control, *asked: _Feed | Calls | None) -> Iterator[None]
             yield
     except (GQueryError, KeyboardInterrupt) as error:
         for each in asked:
-            if each is not None and each.error is not None:
+            if each is not None and each.error is not None and not _follows(each.error, error):
                 raise each.error from None
         if isinstance(error, GQueryError):
             control.check()
         raise
+
+
+def _follows(inside: BaseException, outside: BaseException) -> bool:
+    """Whether what was asked ended because of Ctrl-C outside, which cancels it."""
+    return isinstance(inside, QueryCancelled) and isinstance(outside, KeyboardInterrupt)
 
 
 def _parts(relation: pa.Table, control: Control) -> Iterator[pa.Table]:
