@@ -42,3 +42,8 @@ class Profile:
             yield
         finally:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - began
+
+    def add_seconds(self, other: Profile) -> None:
+        """Of what was done in another run for the same answer."""
+        for stage, seconds in other.seconds.items():
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds

@@ -157,8 +157,8 @@ def first_of(
     whole: Control, steps: int, lead: Callable[[Control], T], follow: Callable[[Follower], T]
 ) -> tuple[T, bool] | None:
     """The answer of `lead`, or that of `follow`, which begins in a thread of its own when `lead` has tried more than so
-    many steps, and is not waited for when it was too late; and whether it is that of `lead`. None where `lead` cannot,
-    or has no room, before that."""
+    many steps, at once where these are fewer than none, and is not waited for when it was too late; and whether it is
+    that of `lead`. None where `lead` cannot, or has no room, before that."""
     follower = Follower(whole)
 
     def begin() -> Future[T]:
@@ -169,6 +169,7 @@ def first_of(
             threads.shutdown(wait=False)
 
     leader = _Leader(whole, follower, steps, begin)
+    leader.tried(0)
     try:
         try:
             return lead(leader), True

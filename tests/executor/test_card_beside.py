@@ -15,7 +15,7 @@ import pytest
 import gquery
 from gquery.errors import MemoryLimitError
 from gquery.executor import devices, matching, race
-from gquery.executor.backend import Backend
+from gquery.executor.backend import Backend, Masks
 from gquery.executor.gpu.engine import GpuBackend
 from gquery.executor.progress import Control
 from gquery.planner.ir.match_plan import MatchPlan
@@ -159,9 +159,9 @@ class Noting(ThreadPoolExecutor):
 class LateDevice(EmulatedDevice):
     """Waits for what runs beside it."""
 
-    def run(self, machine: int, modulus: int) -> None:
+    def run(self, machine: int, modulus: int, first: bool) -> None:
         wait(Noting.begun, 20)
-        super().run(machine, modulus)
+        super().run(machine, modulus, first)
 
 
 @pytest.fixture
@@ -206,28 +206,45 @@ def test_a_card_may_be_done_before_the_cpu_all_the_same(monkeypatch: pytest.Monk
 
 
 @pytest.mark.usefixtures("raced")
-def test_the_card_may_go_on_by_the_order_that_the_cpu_has_found(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("first", ["card", "CPU"])
+def test_both_go_on_by_the_order_that_the_cpu_has_found(first: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(costs, "CARD", costs.CardCosts(query=-1e9, look=0.0))
     expected = rings().query(RING, device="cpu").scalar()
     come, go_on_alone = threading.Event(), race.Follower.go_on_alone
+    counted, done = matching.Matching._again_on, threading.Event()
 
     class Held(EmulatedDevice):
-        """Is stuck until the CPU comes to it."""
+        """Is stuck until the CPU comes to it, and then may be so until that has counted."""
 
-        def run(self, machine: int, modulus: int) -> None:
-            if Noting.begun:
+        def run(self, machine: int, modulus: int, first: bool) -> None:
+            if len(Noting.begun) % 2:
                 come.wait(20)
-            super().run(machine, modulus)
+            elif Noting.begun and told == "CPU":
+                done.wait(20)
+            super().run(machine, modulus, first)
 
     def noted(follower: race.Follower) -> None:
         follower.goes_on_alone = True
         come.set()
         go_on_alone(follower)
 
+    def count(this: matching.Matching, backend: Backend, masks: Masks) -> int:
+        on_card = isinstance(backend, GpuBackend)
+        if not on_card and told == "card":
+            assert done.wait(20)
+        found = counted(this, backend, masks)
+        if on_card == (told == "card"):
+            done.set()
+        return found
+
+    told, placed, take = first, list[str](), matching.Matching._take
+    monkeypatch.setattr(matching.Matching, "_take", lambda *given: (placed.append(given[-1]), take(*given)))
     monkeypatch.setattr(race.Follower, "go_on_alone", noted)
+    monkeypatch.setattr(matching.Matching, "_again_on", count)
     beside = Beside(of_device(Held))
     monkeypatch.setattr("gquery.session.card_beside", lambda _: beside)
     assert rings().query(RING).scalar() == expected
+    assert placed[0].startswith(f"On the {first}")
     assert beside.asked == 2
 
 

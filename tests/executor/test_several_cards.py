@@ -67,9 +67,9 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             super().__init__(emulated_device().library)
             self.number = number
 
-        def run(self, machine: int, modulus: int) -> None:
+        def run(self, machine: int, modulus: int, first: bool) -> None:
             seen[self.number] += 1
-            super().run(machine, modulus)
+            super().run(machine, modulus, first)
             time.sleep(0.001)  # what a card does takes a while, in which other threads run
 
     cards = [Counted(number) for number in range(CARDS)]
@@ -147,7 +147,7 @@ def test_lists_are_the_first_cards(launches: list[int]) -> None:
 
 
 def test_an_error_of_one_is_that_of_all(launches: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(self: EmulatedDevice, machine: int, modulus: int) -> None:
+    def fails(self: EmulatedDevice, machine: int, modulus: int, first: bool) -> None:
         raise gquery.ExecutionError("this card is broken")
 
     cards = BACKENDS["gpu"](None).others  # type: ignore[arg-type, attr-defined]

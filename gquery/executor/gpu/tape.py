@@ -246,6 +246,7 @@ class Run:
         tape.device.write(self._address, tape.image(self._address))
         self._seen = np.zeros(tape.read_back, np.int64)
         self._under_way = False
+        self._is_first = True
 
     def set(self, first: int, *values: int) -> None:
         """What registers from one on have before the next launch."""
@@ -256,8 +257,8 @@ class Run:
         if not self._under_way:
             if self._seen[2] == _ELSEWHERE:
                 self.tape.device.run_apart(self._address, self.modulus)
-            self.tape.device.run(self._address, self.modulus)
-        self._under_way = True
+            self.tape.device.run(self._address, self.modulus, self._is_first)
+        self._under_way, self._is_first = True, False
 
     def launches(self) -> Iterator[None]:
         """Launches until the tape halts; the host may look in between."""
