@@ -3,7 +3,8 @@
     python -m benchmarks.ablation --data ../shared/data [--scale 0.3] [--timeout 5] [--sample 1]
 
 The queries are those of the labelled suite, and P1 to P9 without labels, that are counted within the given share of the
-timeout with everything on, and the nine of LSQB. With and without take turns. Counts must stay the same.
+timeout with everything on, the nine of LSQB, and those of `payments.py`. With and without take turns. Answers must stay
+the same.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import contextlib
 import math
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,15 +28,19 @@ from benchmarks.counting.measure import measure
 from benchmarks.counting.suites import SUITES, Case, Suite, cases
 from benchmarks.lsqb.generate import SIZES, generate
 from benchmarks.lsqb.statements import CYPHER
+from benchmarks.payments import QUESTIONS, payments
 from gquery import session
 from gquery.executor.cpu.candidates import candidate_graph, ranked, sets
 from gquery.executor.cpu.candidates import row_bitmaps as bitsets
 from gquery.executor.cpu.engine import CpuCandidates
 from gquery.executor.cpu.kernels.sums import branch
 from gquery.executor.cpu.search import frames, pack, run
+from gquery.executor.relational import computing
+from gquery.executor.relational.database import running
 from gquery.planner import plan
 from gquery.planner.passes import candidates as filters
 from gquery.planner.passes.rewriting.compose_functional_edges import compose
+from gquery.planner.passes.rewriting.equal_values import meet_at_values
 from gquery.planner.search import counting, matching, orders, second_half, solving
 from gquery.planner.search.alike import symmetry
 from gquery.planner.search.costs import CPU
@@ -70,6 +75,21 @@ def _no_vertex(*_: object) -> int:
 
 def _nothing(*_: object, **__: object) -> list[Any]:
     return []
+
+
+def _no_edges(*_: object) -> frozenset[int]:
+    return frozenset()
+
+
+def _on_one_thread(*given: Any, **named: Any) -> Any:
+    return _stream(*given, **{**named, "threads": 1})
+
+
+_stream = running.stream
+
+
+def _without(step: plan.Pass) -> tuple[Any, str, Any]:
+    return plan, "PASSES", tuple(each for each in plan.PASSES if each is not step)
 
 
 def _same(first: Any, *_: object) -> Any:
@@ -107,7 +127,9 @@ TECHNIQUES = (
     Technique("neighbour-label counts", ((filters, "_neighbour_counts", _nothing),)),
     Technique("signatures", ((filters, "_signature", _none),)),
     Technique("leaving out filters that do not pay", (_costs(filters_weighed=math.inf),)),
-    Technique("composed edges", ((plan, "PASSES", tuple(step for step in plan.PASSES if step is not compose)),)),
+    Technique("composed edges", (_without(compose),)),
+    Technique("equal values met at", (_without(meet_at_values),)),
+    Technique("values compared after all", ((counting, "compared", _none),)),
     Technique("candidate graph", ((matching, "pick_space", _raw), (second_half, "pick_space", _raw))),
     Technique("refinement sweeps", ((candidate_graph, "MAX_SWEEPS", 0),)),
     Technique("sums over a tree", ((factorise.Factoriser, "_parents", _chain),)),
@@ -146,6 +168,10 @@ TECHNIQUES = (
     Technique("leaving filters to sweeps", (_costs(filter_begin=0.0),)),
     Technique("work below a vertex shared", ((frames, "half_of_tree", _none), (frames, "half_of_block", _none))),
     Technique("all workers at once", ((run, "_LASTING", math.inf),)),
+    Technique("rows once for each data edge", ((matching, "repeated_edges", _no_edges),)),
+    Technique("edges as they are stored", ((matching, "_pays_to_scan", _never),)),
+    Technique("keys as codes", ((computing, "coded_keys", _nothing),)),
+    Technique("statements on all threads", ((running, "stream", _on_one_thread),)),
 )
 
 
@@ -203,30 +229,37 @@ def on_lsqb(scale: float, timeout: float) -> dict[str, Effect]:
     if not folder.exists():
         generate(folder, scale)
     graph = gquery.load(folder, super_labels={"Message": ["Post", "Comment"]})
+    return on_graph("LSQB", graph, CYPHER.values(), timeout)
+
+
+def on_graph(name: str, graph: gquery.Graph, texts: Iterable[str], timeout: float) -> dict[str, Effect]:
+    """Of questions to one graph."""
     effects = {}
-    for technique in track(TECHNIQUES, description="LSQB", console=Console(stderr=True)):
+    for technique in track(TECHNIQUES, description=name, console=Console(stderr=True)):
         ratios, lost = [], 0
-        for text in CYPHER.values():
-            full, count = _timed(graph, text, timeout)
+        for text in texts:
+            full, answer = _timed(graph, text, timeout)
             try:
                 with without(technique):
                     less, same = _timed(graph, text, timeout)
             except gquery.GQueryError:
                 lost += 1
                 continue
-            _expect(count == same, technique, text)
+            _expect(answer == same, technique, text)
             ratios.append(less / full)
         effects[technique.name] = Effect(ratios, lost)
     return effects
 
 
 def _timed(graph: gquery.Graph, text: str, timeout: float) -> tuple[float, Any]:
-    seconds, count = [], None
+    """Seconds, and the answer in short."""
+    seconds, answer = [], None
     for _ in range(RUNS):
         began = time.perf_counter()
-        count = gquery.Graph(graph.snapshot).query(text, timeout=timeout).scalar()  # with no plan remembered
+        found = gquery.Graph(graph.snapshot).query(text, timeout=timeout).to_arrow()  # with no plan remembered
         seconds.append(time.perf_counter() - began)
-    return statistics.median(seconds), count
+        answer = found.num_rows, found.slice(0, 1 if found.num_rows == 1 else 0).to_pylist()
+    return statistics.median(seconds), answer
 
 
 def _expect(same: bool, technique: Technique, text: str) -> None:
@@ -259,6 +292,7 @@ def main() -> None:
             "patterns": on_patterns("labelled", chosen.data, chosen.timeout, chosen.sample),
             "P1 to P9": on_patterns("small", chosen.data, LONGER * chosen.timeout, 1),
             "LSQB": on_lsqb(chosen.scale, chosen.timeout),
+            "payments": on_graph("payments", payments(), QUESTIONS.values(), chosen.timeout),
         }
     )
     Console(width=200).print(text, highlight=False)
@@ -268,7 +302,7 @@ def main() -> None:
         f"queries that are not counted any more in {chosen.timeout:g} s. Planning is included. Patterns: "
         f"{share} of the labelled suite that are counted in {QUICK * chosen.timeout:g} s with everything on. P1 to P9 "
         f"without labels on Enron and slashdot have {LONGER:g} times as long. LSQB: "
-        f"scale factor {chosen.scale:g}.\n"
+        f"scale factor {chosen.scale:g}. Payments: `benchmarks/payments.py`.\n"
     )
     chosen.out.write_text(f"# What each technique is worth\n\n{note}\n{text}\n")
 
