@@ -14,6 +14,7 @@ from gquery.errors import UnsupportedError
 from gquery.executor.backend import Backend, Candidates, GathersColumns, Item, Masks, Ranks, SharesWorkers, Slices
 from gquery.executor.expansion.edge_scan import EdgeScan
 from gquery.executor.expansion.expand import Expansion, Matches
+from gquery.executor.expansion.vertex_counts import VertexCounts
 from gquery.executor.gathered import Asked, Turns, turned
 from gquery.executor.lowering.exact import exact_sum
 from gquery.executor.lowering.lower import lower
@@ -162,6 +163,23 @@ class Matcher:
         if len(plans) < 3 or not cost or self.reading.control.memory_limit is not None:
             return 1
         return int(min(len(plans), self.backend.workers // _FEWEST, cost / max(plan.cost for plan in plans)))
+
+    def counts(
+        self, plans: Sequence[MatchPlan], vertex: int, profile: Profile, behind: Callable[[Matches], Iterable[Item]]
+    ) -> Generator[Item, None, None]:
+        """What `matches` gives for several plans, of each of which the query vertex alone is listed: its matches, with
+        the numbers that all plans together have for them."""
+        found = VertexCounts(vertex, self.reading)
+        for plan in plans:
+            with self._given_back():
+                program, slices = self._start(plan, profile)
+                vertices = (
+                    None if program.space == "vertices" else self.candidates.vertices(program.levels[0].candidates)
+                )
+                with closing(slices.batches(lambda partial: (partial,))) as batches:
+                    for partial in batches:
+                        found.add(partial, vertices, plan.problem.coefficient * plan.times)
+        yield from _through(found.matches(), behind)
 
     def matches(
         self, plan: MatchPlan, profile: Profile, behind: Callable[[Matches], Iterable[Item]]

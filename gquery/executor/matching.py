@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -10,9 +10,10 @@ from functools import cache
 import pyarrow as pa
 
 from gquery.errors import MemoryLimitError, UnsupportedError
-from gquery.executor.backend import Backend, Candidates, Masks
+from gquery.executor.backend import Backend, Candidates, Item, Masks
 from gquery.executor.chain.rows import Rows, as_ids
 from gquery.executor.engine import Engine, SecondHalf, placed
+from gquery.executor.expansion.expand import Matches
 from gquery.executor.expansion.products import products
 from gquery.executor.gathered import Asked, Turns
 from gquery.executor.lowering.reading import Reading
@@ -277,18 +278,25 @@ class Matching:
         def begin(work: Work) -> Generator[pa.RecordBatch, None, None]:
             with self._alone() as own:
                 matcher = own._prepared(seeds)
-                (matching,) = self.measured.matchings
                 with standing_by(matcher):
                     if self.control.memory_limit is None:
-                        yield from matcher.matches(matching, self.measured.profile, lambda batch: work(as_rows(batch)))
+                        yield from self._found(matcher, lambda batch: work(as_rows(batch)))
                         return
                     # What is gathered for a batch may take a part of the limit: one at a time.
-                    found = matcher.matches(matching, self.measured.profile, lambda batch: (as_rows(batch),))
+                    found = self._found(matcher, lambda batch: (as_rows(batch),))
                     with closing(found) as rows:
                         for batch in rows:
                             yield from work(batch)
 
         return Made(begin)
+
+    def _found(self, matcher: Matcher, behind: Callable[[Matches], Iterable[Item]]) -> Generator[Item, None, None]:
+        """What is made of the matches, which may be those of several plans."""
+        plans, profile = self.measured.matchings, self.measured.profile
+        if len(plans) == 1:
+            return matcher.matches(plans[0], profile, behind)
+        (vertex,) = self.plan.kept
+        return matcher.counts(plans, vertex, profile, behind)
 
     def gathered(self, asked: Sequence[Asked], copied: bool) -> Generator[Turns, None, None]:
         """Numbers of the vertices of all matches."""

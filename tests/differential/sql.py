@@ -51,13 +51,24 @@ def open_graph(graph: DataGraph) -> duckdb.DuckDBPyConnection:
 
 def count(connection: duckdb.DuckDBPyConnection, query: Query) -> int:
     """The number of matches."""
-    rows = _matches(query.vertices, query.clauses)
-    if query.parts:
-        tables = _Tables(connection)
-        rows = f"FROM {tables.with_parts(tables.make(rows), query.parts)}"
-    row = connection.execute(f"SELECT count(*) FROM ({rows})").fetchone()
+    row = connection.execute(f"SELECT count(*) FROM ({_rows(connection, query)})").fetchone()
     assert row is not None
     return int(row[0])
+
+
+def counts(connection: duckdb.DuckDBPyConnection, query: Query, vertex: str) -> dict[str, int]:
+    """The number of matches that each vertex has which the query vertex is matched to, by its id."""
+    found = f"SELECT {vertex}.id, count(*) FROM ({_rows(connection, query)}) GROUP BY ALL"
+    return {str(id): int(number) for id, number in connection.execute(found).fetchall()}
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, query: Query) -> str:
+    """A row for each match."""
+    rows = _matches(query.vertices, query.clauses)
+    if not query.parts:
+        return rows
+    tables = _Tables(connection)
+    return f"FROM {tables.with_parts(tables.make(rows), query.parts)}"
 
 
 @dataclass

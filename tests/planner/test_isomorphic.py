@@ -72,7 +72,7 @@ PATTERNS = [
 @pytest.mark.parametrize("text", PATTERNS)
 def test_problems_are_told_apart_by_what_they_are(text: str) -> None:
     problems = made_of(problem(text))
-    found = combined(problems, (), unchecked)
+    found = combined(problems, (), frozenset(), unchecked)
     assert sum(each.coefficient for each in found) == sum(each.coefficient for each in problems)
     for one, other in combinations(found, 2):
         assert not are_alike(one, other)
@@ -83,4 +83,4 @@ def test_problems_are_told_apart_by_what_they_are(text: str) -> None:
 
 def test_what_cancels_is_left_out() -> None:
     asked = problem("(a:Person)-[:KNOWS]->(b)")
-    assert combined([asked, replace(asked, coefficient=-1)], (), unchecked) == ()
+    assert combined([asked, replace(asked, coefficient=-1)], (), frozenset(), unchecked) == ()

@@ -128,9 +128,14 @@ def _times(partial: PartialMatches, times: int) -> PartialMatches:
 def _weights(partial: PartialMatches) -> NDArray[np.int64]:
     if partial.sums is None or partial.sizes is None:
         return np.ones(partial.count, np.int64)
-    if np.any(partial.sizes >= SAFE):
-        raise ExecutionError("a group has more than 2^62 matches", hint="count(*) without groups is exact at any size")
+    expect_safe(partial.sizes)
     return partial.sums.astype(np.int64)
+
+
+def expect_safe(sizes: NDArray[np.float64]) -> None:
+    """Raises ExecutionError where more matches than a number of 64 bits can say stand for one row."""
+    if np.any(sizes >= SAFE):
+        raise ExecutionError("a group has more than 2^62 matches", hint="count(*) without groups is exact at any size")
 
 
 def _ways(partial: PartialMatches) -> NDArray[np.uint64] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from gquery.lasting.properties import cached_property
 from gquery.planner.ir.expr import Attribute, Call, Column, Expression, Kind, Type, is_volatile, variables
@@ -132,6 +132,10 @@ class Problem:
     merged: tuple[tuple[int, ...], ...]
     edges: tuple[int | None, ...]
     coefficient: int = 1
+
+    def of(self, vertices: Collection[int]) -> frozenset[int]:
+        """The vertices that stand for some of the query's; of several the first, to which self-loops lead the others."""
+        return frozenset(next(own for own, group in enumerate(self.merged) if vertex in group) for vertex in vertices)
 
     def tests(self) -> Iterator[tuple[int, ...]]:
         """Sets of vertices that are spoken of together by more than an edge whose data edges all count."""

@@ -52,6 +52,13 @@ class QueryPlan:
         return bool(self.graph.vertices) and not self.kept
 
     @property
+    def is_sum(self) -> bool:
+        """Whether it is asked how many matches there are, altogether or for each match of one vertex: then these may be
+        those of several problems, added and subtracted."""
+        each = len(self.kept) == 1 and self.weighted and not self.existence and self.limit is None
+        return self.counting or (each and not self.segment.input and not self.graph.parts)
+
+    @property
     def looks_up(self) -> bool:
         """Whether there is nothing to match: all vertices are listed, each is looked up by itself, and nothing joins
         them but that some differ."""

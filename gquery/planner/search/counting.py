@@ -1,4 +1,5 @@
-"""Counts a query's matches as a sum of problems, if that is cheaper than the query itself.
+"""Counts a query's matches, or those of each match of one vertex, as a sum of problems, if that is cheaper than the
+query itself.
 
 Some of the problems are negative (inclusion and exclusion); which ways there are to make them, `sums/` says.
 """
@@ -27,7 +28,7 @@ def cheapest_sum(
     plan: QueryPlan, cardinalities: Cardinalities, space: Space, lead: tuple[int, ...], context: Context
 ) -> tuple[Solution, ...]:
     """Solutions of problems whose matches, each times its coefficient, are those of the query: of one problem unless
-    the query only counts. lead: the vertices that every order is told to begin with."""
+    its matches are only counted. lead: the vertices that every order is told to begin with."""
     return _Sums(plan, cardinalities, space, lead, context).cheapest()
 
 
@@ -43,7 +44,7 @@ class _Sums:
         self.lead = lead
         self.context = context
         self.asked = asked_by(plan.filters, plan.graph, cardinalities.vain)
-        self.free = plan.counting and not lead
+        self.free = plan.is_sum and not lead
 
     def cheapest(self) -> tuple[Solution, ...]:
         problem, context = self.plan.problem, self.context
@@ -57,7 +58,7 @@ class _Sums:
         if self.free and cost >= context.costs.worth_improving:
             found = self._by_number(problem, cost * context.costs.effort.gain) or found
         by_key = {solution.problem.key: solution for solution in found}
-        problems = combined([solution.problem for solution in found], self.asked, context.check)
+        problems = combined([solution.problem for solution in found], self.asked, self.plan.kept, context.check)
         return tuple(replace(by_key[each.key], problem=each) for each in problems)
 
     def _by_number(self, problem: Problem, most: float) -> tuple[Solution, ...]:
@@ -84,7 +85,7 @@ class _Sums:
             built = sum(cardinalities.edges[edge.index] for edge in new.values())
             if self._cost(solver.best(problem)) > context.costs.select * built:
                 solver = self._solver(free, cardinalities, solver.context)
-        return _CountPlanner(self.plan.counting, solver, context).cheapest(solver.query)
+        return _CountPlanner(self.plan.is_sum, solver, context).cheapest(solver.query)
 
     def _cost(self, solution: Solution) -> float:
         """What a solution costs, with finding out how many data edges each of its matches has."""
@@ -119,7 +120,7 @@ class _CountPlanner:
         least = solution.tree.cost * effort.gain
         chosen: Sequence[Problem] = ()
         for parts in self._ways(problem, self._kept_back(solution)):
-            way = combined(parts, self.solver.asked, self.solver.context.check)
+            way = combined(parts, self.solver.asked, self.solver.kept, self.solver.context.check)
             cost = self._cost(way, solution, least)
             if cost < least:
                 least, chosen = cost, way
@@ -168,7 +169,7 @@ class _CountPlanner:
         """Every way to count the problem without the tests among vertices that look alike, without all at once that tie
         far vertices together, without all that tell data edges apart, and without one test; until only so many problems
         are left to be weighed."""
-        yield from twins(problem, self._left - kept_back, self.solver.asked)
+        yield from twins(problem, self._left - kept_back, self.solver.asked, problem.of(self.solver.kept))
         yield from self._untied(problem)
         if apart := told_by_ends(problem, self._left - kept_back, self.invariants):
             yield apart

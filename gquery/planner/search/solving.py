@@ -131,12 +131,13 @@ class Solver:
         cardinalities = self.cardinalities
         if problem is not self.query:
             cardinalities = derived(problem, self.query.graph, cardinalities, self.context.statistics)
-        return Orders(problem, self.query, self.kept, self._structure(problem), cardinalities, self.raw, self.context)
+        kept = problem.of(self.kept)
+        return Orders(problem, self.query, kept, self._structure(problem), cardinalities, self.raw, self.context)
 
     def _structure(self, problem: Problem) -> Structure:
         own = problem is self.query
         structure: Structure = self.memo.structures.get(
             problem.key if own else (problem.key, self.cardinalities.vain),
-            lambda: Structure(problem, own, self.kept, self.asked, self.context.check),
+            lambda: Structure(problem, own, problem.of(self.kept), self.asked, self.context.check),
         )
         return structure

@@ -16,9 +16,10 @@ from gquery.records import replace
 from gquery.stopping import Check
 
 
-def combined(problems: Sequence[Problem], asked: Asked, check: Check) -> Sequence[Problem]:
+def combined(problems: Sequence[Problem], asked: Asked, kept: frozenset[int], check: Check) -> Sequence[Problem]:
     """Of problems that are alike the first, with the coefficients of all; none whose coefficients cancel each other.
-    asked: by filters of the query's vertices; those of which not the same was asked have other candidates."""
+    asked: by filters of the query's vertices; those of which not the same was asked have other candidates. kept: the
+    query's vertices that are listed, which are alike only each other."""
     sizes = Counter(map(_size, problems))
     if len(sizes) == len(problems):
         return problems
@@ -26,9 +27,9 @@ def combined(problems: Sequence[Problem], asked: Asked, check: Check) -> Sequenc
     for problem in problems:
         check()
         size = _size(problem)
-        alike = found.setdefault((size, _look(problem, asked) if sizes[size] > 1 else None), [])
+        alike = found.setdefault((size, _look(problem, asked, kept) if sizes[size] > 1 else None), [])
         for place, other in enumerate(alike):
-            if problem.key == other.key or _are_alike(other, problem, asked, check):
+            if problem.key == other.key or _are_alike(other, problem, asked, kept, check):
                 alike[place] = replace(other, coefficient=other.coefficient + problem.coefficient)
                 break
         else:
@@ -42,13 +43,14 @@ def _size(problem: Problem) -> Hashable:
     return len(graph.vertices), len(graph.edges), tests
 
 
-def _look(problem: Problem, asked: Asked) -> Hashable:
+def _look(problem: Problem, asked: Asked, kept: frozenset[int]) -> Hashable:
     """What the vertices of problems have in common that are alike."""
     graph = problem.graph
     vertices = Counter(
         (
             vertex.tables,
             asked_of(problem.merged[vertex.index], asked),
+            kept.intersection(problem.merged[vertex.index]),
             frozenset(Counter((edge.relation, edge.direction(vertex.index)) for edge in edges).items()),
         )
         for vertex, edges in zip(graph.vertices, graph.incident, strict=True)
@@ -56,13 +58,13 @@ def _look(problem: Problem, asked: Asked) -> Hashable:
     return frozenset(vertices.items())
 
 
-def _are_alike(one: Problem, other: Problem, asked: Asked, check: Check) -> bool:
+def _are_alike(one: Problem, other: Problem, asked: Asked, kept: frozenset[int], check: Check) -> bool:
     """Whether an automorphism of both side by side makes one of the other. Where one is too hard to find, and where
     parts or comparisons tell vertices apart, they are taken to be different."""
     if any(problem.comparisons or problem.graph.parts for problem in (one, other)):
         return False
     both = _side_by_side(one, other)
-    symmetry = Symmetry(both, check, [asked_of(group, asked) for group in both.merged])
+    symmetry = Symmetry(both, check, [(asked_of(group, asked), kept.intersection(group)) for group in both.merged])
     size = len(one.graph.vertices)
     first, second = symmetry.colours[:size], symmetry.colours[size:]
     if symmetry.is_trivial or sorted(first) != sorted(second):

@@ -195,16 +195,17 @@ def _less(problem: Problem, refused: list[Problem | None]) -> tuple[Problem, ...
     return (problem, *(other for other in refused if other is not None))
 
 
-def twins(problem: Problem, most: int, asked: Asked) -> Iterator[tuple[Problem, ...]]:
+def twins(problem: Problem, most: int, asked: Asked, listed: frozenset[int]) -> Iterator[tuple[Problem, ...]]:
     """For every three or more vertices that look alike and only must differ from each other: at most so many problems
     without that test, where ever fewer of them are left. The falling factorial n (n - 1) .. (n - k + 1) of the number n
     of their candidates is a polynomial in n, with Stirling numbers of the first kind as coefficients. asked: by filters
-    of the query's vertices; those of which not the same was asked have other candidates.
+    of the query's vertices; those of which not the same was asked have other candidates. listed: vertices of which
+    each match is counted by itself.
     """
     if most < 3:
         return
     constraints = problem.constraints
-    for alike in _alike(problem, asked):
+    for alike in _alike(problem, asked, listed):
         if len(alike) > most:
             continue
         among = {pair for pair in constraints.different if set(pair) <= set(alike)}
@@ -221,11 +222,11 @@ def twins(problem: Problem, most: int, asked: Asked) -> Iterator[tuple[Problem, 
             yield tuple(ways)
 
 
-def _alike(problem: Problem, asked: Asked) -> list[tuple[int, ...]]:
+def _alike(problem: Problem, asked: Asked, listed: frozenset[int]) -> list[tuple[int, ...]]:
     """Sets of at least three vertices with the same candidates, the same edges and the same tests, which must be
-    different vertices."""
+    different vertices, and are not listed."""
     graph = problem.graph
-    told = spoken_of(problem)
+    told = spoken_of(problem) | listed
     incident = graph.incident
     classes: dict[object, list[int]] = {}
     for vertex in graph.vertices:
