@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from random import Random
 from typing import Any
 
@@ -23,7 +24,11 @@ from tests.differential.test_far_tests import tree_query
 FUZZ = int(os.environ.get("GQUERY_FUZZ", "1"))
 GRAPHS, QUERIES = 3 * FUZZ, 6
 FORCED = costs({"gain": 1e9, "least_problems": 150, "numbered": 0.0}, worth_improving=-1.0, dear=-1.0)
-WAYS = {**WAYS, "far tests": [(counting, name, lambda *_: iter(())) for name in ("twins", "exclusions")] + [FORCED]}
+WAYS = {
+    **WAYS,
+    "far tests": [*((counting, name, lambda *_: iter(())) for name in ("twins", "exclusions")), FORCED],
+    "pushed sums": [costs({"gain": 1e9, "least_problems": 30}, worth_improving=-1.0, push=-1.0)],
+}
 
 
 def any_query(random: Random, data: DataGraph) -> Query:
@@ -64,7 +69,18 @@ def test_these_are_sums(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Scan (b)" in said
 
 
-PATH = "MATCH (a)-[p]->(b)-[q]->(c)"
+@pytest.mark.parametrize("mode", ["DIFFERENT NODES", "DIFFERENT EDGES", "REPEATABLE ELEMENTS"])
+def test_sums_of_each_vertex_are_pushed(mode: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*costs(worth_improving=-1.0, push=-1.0))
+    pairs = [(one, other) for other in range(14) for one in range(other) if (one * other) % 5 < 3]
+    edges = {"source": [one for one, _ in pairs], "target": [other for _, other in pairs]}
+    graph = gquery.from_arrow({"V": {"id": list(range(14))}}, {("V", "E", "V"): edges})
+    square = f"MATCH {mode} (a)--(b)--(c)--(d)--(a) RETURN c.id AS k, count(*) AS n ORDER BY k"
+    assert "pushed from each" in graph.explain(square)
+    found = graph.query(square, device=device).to_arrow()
+    listed = graph.query(f"MATCH {mode} (a)--(b)--(c)--(d)--(a) RETURN c.id AS c", device="cpu").to_arrow()
+    expected = sorted(Counter(listed["c"].to_pylist()).items())
+    assert list(zip(found["k"].to_pylist(), found["n"].to_pylist(), strict=True)) == expected
 
 
 def loops() -> gquery.Graph:

@@ -134,7 +134,8 @@ class Problem:
     coefficient: int = 1
 
     def of(self, vertices: Collection[int]) -> frozenset[int]:
-        """The vertices that stand for some of the query's; of several the first, to which self-loops lead the others."""
+        """The vertices that stand for some of the query's; of several the first, from which self-loops lead to the
+        others."""
         return frozenset(next(own for own, group in enumerate(self.merged) if vertex in group) for vertex in vertices)
 
     def tests(self) -> Iterator[tuple[int, ...]]:

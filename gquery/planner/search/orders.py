@@ -93,7 +93,7 @@ class Orders:
         self.model = PrefixModel(problem.graph, cardinalities, context.statistics if raw else None, self.costs)
         self.factoriser = Factoriser(self.model, structure.ties, self.kept, problem.graph.parts, context.check)
         self.neighbourhoods = Neighbourhoods(problem, self.model, context.statistics) if raw else None
-        self.pushing = Pushing(problem, self.model, structure.asked) if raw and not kept else None
+        self.pushing = Pushing(problem, self.model, structure.asked) if raw and len(kept) < 2 else None
         self.check = context.check
         self.sampling = None
         if context.sampler is not None and not problem.graph.parts:
@@ -224,11 +224,11 @@ class Orders:
         with symmetry broken."""
         worth = trees[0][0].cost > self.costs.worth_improving and not self.folds_whole
         trusted = self.sampling is not None or len(self.problem.graph.vertices) <= self.costs.effort.trusted
-        if not self.kept and worth and trusted:
-            known = {order for _, order in trees}
-            orders = {*self._rooted(), *self._alike_last()}
+        if worth and trusted:
+            orders = set(() if self.kept else (*self._rooted(), *self._alike_last()))
             if self.pushing and len(self.problem.graph.vertices) <= self.costs.effort.trusted:
-                orders |= set(self.pushing.orders())
+                orders |= {order for order in self.pushing.orders() if not self.kept or order[0] in self.kept}
+            known = {order for _, order in trees}
             trees += [(self._tree(self.factoriser, order), order) for order in sorted(orders - known)]
             trees.sort(key=_cost)
         yield from (self._plain(tree) for tree, _ in (trees if self.sampling else trees[:1]))

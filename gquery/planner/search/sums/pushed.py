@@ -60,7 +60,7 @@ class Pushing:
 
     def weighed(self, tree: Tree, kept: int, above: Mapping[int, tuple[int, ...]]) -> Tree:
         """The tree, with sums to be pushed if that is possible and cheaper."""
-        if not self._plain or kept or not self._fits(tree.levels, above):
+        if not self._plain or kept > 1 or not self._fits(tree.levels, above):
             return tree
         cost, levels = self._cost(self._with_alike(tree.levels, above), above)
         return Tree(levels, cost, "push") if cost < tree.cost else tree

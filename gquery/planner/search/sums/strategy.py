@@ -74,7 +74,7 @@ def adapts(problem: Problem) -> bool:
 def can_push(problem: Problem, steps: Sequence[ExtendStep], kept: int) -> bool:
     """Whether chains of vertices lead from the first to the second, which has no other tie to the first than that it
     differs, and no test is a rare one."""
-    if kept or not has_pushed_tests(problem) or len(steps) < 3 or len(steps) > MOST_LEVELS or steps[1].backward:
+    if kept > 1 or not has_pushed_tests(problem) or len(steps) < 3 or len(steps) > MOST_LEVELS or steps[1].backward:
         return False
     if any(step.cap is not None or steps[1].vertex in step.above for step in steps):
         return False
