@@ -26,6 +26,8 @@ QUESTIONS = {
     "paid by country": "MATCH (a)-[p]->(b) RETURN a.country, b.country, sum(p.amount)",
     "paid by account": "MATCH (a)-[p]->(b) RETURN a.id, sum(p.amount)",
     "two hops by country": "MATCH (a)-[]->(b)-[]->(c) RETURN c.country, count(*)",
+    "paths of three by country": "MATCH (a)-[]->(b)-[]->(c)-[]->(d) RETURN c.country, count(*)",
+    "two to and one from": "MATCH (a)-[]->(b), (a)-[]->(c), (a)<-[]-(d) RETURN a.country, count(*)",
     "paid on": "MATCH (a)-[p]->(b)-[q]->(c) WHERE p.amount = q.amount RETURN count(*)",
 }
 

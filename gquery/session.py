@@ -178,7 +178,7 @@ class Planned:
         snapshot.counts.make_sure(bound.edge_types, check)
         limits = tuple(pushed_limit(segment, parameters) for segment in bound.all_segments)
         costs = for_card(CPU) if settings.device == "gpu" else for_threads(CPU, settings.threads)
-        costs = for_memory(costs, settings.memory_limit, snapshot.edge_count)
+        costs = for_memory(costs, settings.memory_limit, snapshot.vertex_count, snapshot.edge_count)
         context = partial(Context, snapshot.invariants, snapshot.statistics, costs)
 
         def planned(memos: Memos) -> Ready:
@@ -187,7 +187,7 @@ class Planned:
             return Ready(plan, {each.plan.number: Settled(each, most=costs.worth_improving) for each in halves}, {}, [])
 
         self.plan, self.matchings, tails, chains = known.plan(
-            (*asked, limits, settings.device, settings.threads, costs.select), bound, planned
+            (*asked, limits, settings.device, settings.threads, costs.select, costs.effort.of_each), bound, planned
         )
         self.notices, self.device = bound.notices, bound.device
         backend, besides = partial(backend_of, settings), (card_beside(settings), walker_beside(settings))

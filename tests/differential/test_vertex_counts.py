@@ -129,3 +129,17 @@ def test_too_many_for_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gquery.executor.expansion.expand.SAFE", 3.0)  # four walks along two self-loops, less two
     assert loops().query(text).to_arrow().num_rows == 4
     assert exact.SAFE > 2.0**61
+
+
+@pytest.mark.parametrize(("memory", "is_sum"), [(None, True), ("64 MiB", True), ("40 MiB", False)])
+def test_little_memory_is_left_to_one_problem(
+    memory: str | None, is_sum: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which goes through matches, and holds the number of no vertex."""
+    monkeypatch.setattr(*FORCED)
+    count = 600_000
+    edges = {"source": [0, 1, 2, 2], "target": [1, 2, 2, 0]}
+    graph = gquery.from_arrow({"V": {"id": range(count)}}, {("V", "E", "V"): edges}).with_settings(memory_limit=memory)
+    text = "MATCH (a)-[]->(b)-[]->(c) RETURN a.id AS k, count(*) AS n ORDER BY k"
+    assert graph.query(text).rows() == [(0, 1), (1, 2), (2, 2)]
+    assert ("Subtract" in graph.explain(text)) == is_sum

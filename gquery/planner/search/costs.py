@@ -52,6 +52,7 @@ class Effort:
     weighed: float = 0.05  # share of the cost, where walks have shown it, that weighing problems may take
     least_problems: int = 6  # weighed at most for one query, however cheap it is
     most_problems: int = 200  # however dear
+    of_each: bool = True  # of what is counted for each vertex, too, whose numbers are held until all are known
     problem_steps: int = 100_000  # problems times the query vertices cubed: large patterns are counted as they are
     numbered: float = 0.02  # share of the cost that weighing problems with numbered edges may take
     untied_steps: int = 240_000  # the same of problems that leave out far tests together
@@ -267,12 +268,15 @@ def for_threads(costs: CostModel, threads: int) -> CostModel:
     return replace(costs, dear=dear, walk=walk, change=change, weigh=costs.weigh * more**2)
 
 
+_ROOM_OF_EACH = 80  # bytes for each vertex, of which its number takes 16
 _ROOM = 250  # bytes for each edge that adjacencies of some data edges alone may take together
 
 
-def for_memory(costs: CostModel, limit: int | None, edges: int) -> CostModel:
+def for_memory(costs: CostModel, limit: int | None, vertices: int, edges: int) -> CostModel:
     """What a plan goes by for who may take so many bytes: where that is little beside the edges, no adjacencies of some
-    data edges alone are made."""
+    data edges alone are made, and where it is little beside the vertices, none is counted by several problems."""
+    if limit is not None and limit < _ROOM_OF_EACH * vertices:
+        costs = replace(costs, effort=replace(costs.effort, of_each=False))
     if limit is None or limit >= _ROOM * edges:
         return costs
     return replace(costs, select=math.inf, effort=replace(costs.effort, numbered=0.0))

@@ -44,7 +44,8 @@ class _Sums:
         self.lead = lead
         self.context = context
         self.asked = asked_by(plan.filters, plan.graph, cardinalities.vain)
-        self.free = plan.is_sum and not lead
+        self.is_sum = plan.counting or (plan.is_sum and context.costs.effort.of_each)
+        self.free = self.is_sum and not lead
 
     def cheapest(self) -> tuple[Solution, ...]:
         problem, context = self.plan.problem, self.context
@@ -85,7 +86,7 @@ class _Sums:
             built = sum(cardinalities.edges[edge.index] for edge in new.values())
             if self._cost(solver.best(problem)) > context.costs.select * built:
                 solver = self._solver(free, cardinalities, solver.context)
-        return _CountPlanner(self.plan.is_sum, solver, context).cheapest(solver.query)
+        return _CountPlanner(self.is_sum, solver, context).cheapest(solver.query)
 
     def _cost(self, solution: Solution) -> float:
         """What a solution costs, with finding out how many data edges each of its matches has."""
