@@ -293,7 +293,7 @@ class Matching:
     def _found(self, matcher: Matcher, behind: Callable[[Matches], Iterable[Item]]) -> Generator[Item, None, None]:
         """What is made of the matches, which may be those of several plans."""
         plans, profile = self.measured.matchings, self.measured.profile
-        if len(plans) == 1:
+        if len(plans) == 1 and plans[0].problem.coefficient == 1:
             return matcher.matches(plans[0], profile, behind)
         (vertex,) = self.plan.kept
         return matcher.counts(plans, vertex, profile, behind)

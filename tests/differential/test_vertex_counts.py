@@ -83,6 +83,18 @@ def test_sums_of_each_vertex_are_pushed(mode: str, device: str, monkeypatch: pyt
     assert list(zip(found["k"].to_pylist(), found["n"].to_pylist(), strict=True)) == expected
 
 
+def test_one_problem_may_count_twice(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two edges the first may be one's or the other's: that is one problem, each of whose matches is two."""
+    for owner, name, value in WAYS["edges by number"]:
+        monkeypatch.setattr(owner, name, value)
+    edges = {"source": [0, 1, 2], "target": [1, 2, 0]}
+    paths = {"source": [0, 2], "target": [1, 0]}
+    graph = gquery.from_arrow({"V": {"id": [0, 1, 2]}}, {("V", "E", "V"): edges, ("V", "P", "V"): paths})
+    text = "MATCH (a)-[r]->(b), (a)-[s]->(b) RETURN a.id AS k, count(*) AS n ORDER BY k"
+    assert "the second of" in graph.explain(text)
+    assert graph.query(text, device=device).rows() == [(0, 2), (2, 2)]
+
+
 def loops() -> gquery.Graph:
     """A circle of three, and two payments to oneself."""
     edges = {"source": [0, 1, 2, 3, 3], "target": [1, 2, 0, 3, 3], "w": [1, 2, 3, 4, 5]}
