@@ -87,6 +87,8 @@ def verify(plan: QueryPlan, matching: MatchPlan) -> None:
     _check_constants(matching, asked)
     _check_alike(matching, asked)
     _check_strategy(matching)
+    if matching.problem.of(plan.kept) != frozenset(matching.order[: matching.kept]):
+        raise PlanError("other vertices are listed than the answer asks for")
     if matching.scanned and not can_scan(plan, matching.problem):
         raise PlanError("a data edge by itself is no match")
 

@@ -88,6 +88,13 @@ def test_a_broken_plan_is_named(
         verify(plan, change(matching))
 
 
+def test_other_vertices_than_those_that_are_asked_for_are_named(sound: tuple[QueryPlan, MatchPlan]) -> None:
+    plan, matching = sound
+    fewer = replace(plan, kept=frozenset(list(plan.kept)[1:]))
+    with pytest.raises(PlanError, match="other vertices are listed"):
+        verify(fewer, matching)
+
+
 def test_a_forgotten_self_loop_is_named(sound: tuple[QueryPlan, MatchPlan]) -> None:
     plan, matching = sound
     filters = tuple(each for each in plan.filters if not isinstance(each, LoopFilter))
