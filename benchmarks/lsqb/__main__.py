@@ -1,6 +1,6 @@
 """The Labelled Subgraph Query Benchmark on generated networks: gquery, Ladybug and DuckDB side by side.
 
-    python -m benchmarks.lsqb --scale 0.1 0.3 1 [--memory 4GB] [--timeout 60] [--runs 5]
+    python -m benchmarks.lsqb --scale 0.1 0.3 1 [--memory 4GB] [--timeout 60] [--runs 5] [--seed 42] [--skew 1]
 
 The engines take turns, each in its own process with two threads. Every answer is checked against the others. Times are
 from text to count, planning included, with the network loaded; the median of the runs is shown. Writes a table and a
@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.progress import track
 
 from benchmarks.lsqb.engines import ENGINES, Answer, Worker
-from benchmarks.lsqb.generate import SIZES, generate
+from benchmarks.lsqb.generate import SEED, SIZES, generate
 from benchmarks.lsqb.picture import bars
 from benchmarks.lsqb.statements import QUERIES
 
@@ -47,10 +47,26 @@ class Row:
         return min(others) / mine if mine and others else None
 
 
-def measure(scale: float, memory: str, timeout: float, runs: int) -> list[Row]:
-    folder = ROOT / "build" / "lsqb" / f"sf{str(scale).replace('.', '_')}"
-    if not folder.exists():
-        generate(folder, scale)
+@dataclass(frozen=True)
+class Network:
+    """What a network is drawn from."""
+
+    scale: float
+    seed: int = SEED
+    skew: float = 1.0
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are, which are made where there are none."""
+        told = "" if (self.seed, self.skew) == (SEED, 1.0) else f"_seed{self.seed}_skew{self.skew:g}"
+        folder = ROOT / "build" / "lsqb" / f"sf{self.scale}{told}".replace(".", "_")
+        if not folder.exists():
+            generate(folder, self.scale, self.seed, self.skew)
+        return folder
+
+
+def measure(network: Network, memory: str, timeout: float, runs: int) -> list[Row]:
+    scale, folder = network.scale, network.folder
     workers = {name: Worker(name, folder, memory) for name in ENGINES}
     rows = []
     for query in track(QUERIES, description=f"scale factor {scale:g}", console=Console(stderr=True)):
@@ -115,9 +131,12 @@ def main() -> None:
     parser.add_argument("--memory", default="4GB", help="limit of every engine, such as 64MB")
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds for one answer")
     parser.add_argument("--runs", type=int, default=5, help="runs after the first, which is not timed")
+    parser.add_argument("--seed", type=int, default=SEED, help="of what is drawn")
+    parser.add_argument("--skew", type=float, default=1.0, help="how much further from even than LDBC's networks")
     parser.add_argument("--out", type=Path, default=RESULTS / "lsqb.md")
     chosen = parser.parse_args()
-    rows = [row for scale in chosen.scale for row in measure(scale, chosen.memory, chosen.timeout, chosen.runs)]
+    networks = [Network(scale, chosen.seed, chosen.skew) for scale in chosen.scale]
+    rows = [row for each in networks for row in measure(each, chosen.memory, chosen.timeout, chosen.runs)]
     text = table(rows)
     Console(width=200).print(text, highlight=False)
     title = f"# LSQB\n\n{chosen.runs} runs, {chosen.memory} for every engine, two threads.\n\n"

@@ -32,13 +32,15 @@ Pairs = tuple[Ids, Ids]
 
 
 class Generator:
-    """One social network. Ids are 0..n-1 within a label until they are written."""
+    """One social network. Ids are 0..n-1 within a label until they are written. skew: how much further from even
+    everything is drawn than in LDBC's networks, 0 for evenly."""
 
-    def __init__(self, scale: float, seed: int = SEED) -> None:
+    def __init__(self, scale: float, seed: int = SEED, skew: float = 1.0) -> None:
         sizes = SIZES[scale]
         self.people, self.friendships, self.forums, self.memberships = sizes[:4]
         self.posts, self.comments, self.post_likes, self.comment_likes = sizes[4:]
         self.random = np.random.default_rng([seed, int(scale * 1000)])
+        self.skew = skew
 
     def edges(self) -> Iterator[tuple[str, str, str, Pairs]]:
         """(source label, type as in the file's name, target label, pairs)."""
@@ -98,8 +100,12 @@ class Generator:
 
     def _zipf(self, values: int, count: int, exponent: float) -> Ids:
         """`count` of 0..values-1, value i with a probability proportional to (i + 1)^-exponent."""
-        weights = np.cumsum((np.arange(values) + 1.0) ** -exponent)
+        weights = np.cumsum((np.arange(values) + 1.0) ** (-exponent * self.skew))
         return np.searchsorted(weights, self.random.random(count) * weights[-1]).astype(np.int64)
+
+    def _early(self, values: int, count: int, bent: float) -> Ids:
+        """`count` of 0..values-1, the first ones more often, the more so the more `bent`."""
+        return (values * self.random.random(count) ** (1.0 + bent * self.skew)).astype(np.int64)
 
     def _distinct(self, source: Ids, target: Ids) -> Pairs:
         pairs = np.unique(np.stack([source[: len(target)], target[: len(source)]], 1), axis=0)
@@ -114,7 +120,7 @@ class Generator:
     def _tags(self, messages: int, mean: float) -> Pairs:
         """Most messages have no tag or one, a few have many."""
         count = int(messages * mean)
-        message = (messages * self.random.random(count) ** 1.4).astype(np.int64)
+        message = self._early(messages, count, 0.4)
         return self._distinct(message, self._zipf(TAGS, count, 0.9))
 
     def _favourites(self, interests: Pairs) -> Ids:
@@ -124,7 +130,7 @@ class Generator:
 
     def _friendships(self, country: Ids, favourite: Ids) -> Pairs:
         """Long-tailed degrees; friends are near each other by country, by interest, or anywhere."""
-        popularity = self.random.lognormal(0.0, 1.0, self.people)
+        popularity = self.random.lognormal(0.0, self.skew, self.people)
         found = np.zeros((0, 2), np.int64)
         while len(found) < self.friendships:
             count = 2 * (self.friendships - len(found)) + 100
@@ -144,7 +150,7 @@ class Generator:
 
     def _memberships(self, friends: _Rows) -> Pairs:
         """Forums of long-tailed sizes, whose members are a moderator's friends and their friends."""
-        size = self.random.lognormal(0.0, 1.2, self.forums)
+        size = self.random.lognormal(0.0, 1.2 * self.skew, self.forums)
         forum = self.random.choice(self.forums, int(self.memberships * 1.35), p=size / size.sum())
         host = self._zipf(self.people, self.forums, 0.3)[forum]
         member = friends.pick(host, self.random)
@@ -159,17 +165,17 @@ class Generator:
         direct = self.comments // 2
         parent = np.zeros(self.comments, np.int64)
         author = np.zeros(self.comments, np.int64)
-        parent[:direct] = (self.posts * self.random.random(direct) ** 2).astype(np.int64)
+        parent[:direct] = self._early(self.posts, direct, 1.0)
         author[:direct] = friends.pick(post_author[parent[:direct]], self.random)
         begin, end = direct, direct
         while end < self.comments:  # the next level of the trees, under all that is there
             begin, end = end, min(self.comments, end + max(1000, direct // 4))
-            parent[begin:end] = (begin * self.random.random(end - begin) ** 1.5).astype(np.int64)
+            parent[begin:end] = self._early(begin, end - begin, 0.5)
             author[begin:end] = friends.pick(author[parent[begin:end]], self.random)
         return parent, np.arange(self.comments) < direct, author
 
     def _likes(self, count: int, author: Ids, friends: _Rows) -> Pairs:
-        message = (len(author) * self.random.random(int(count * 1.2)) ** 1.6).astype(np.int64)
+        message = self._early(len(author), int(count * 1.2), 0.6)
         source, target = self._distinct(friends.pick(author[message], self.random), message)
         chosen = np.sort(self.random.permutation(len(source))[:count])
         return source[chosen], target[chosen]
@@ -201,9 +207,9 @@ def _repeated(values: int, mean: float) -> Ids:
     return (np.arange(int(values * mean)) / mean).astype(np.int64)
 
 
-def generate(folder: Path, scale: float, seed: int = SEED) -> None:
+def generate(folder: Path, scale: float, seed: int = SEED, skew: float = 1.0) -> None:
     """Writes the CSV files of a network. Posts and comments have different ids, as they do in LDBC's."""
-    generator = Generator(scale, seed)
+    generator = Generator(scale, seed, skew)
     folder.mkdir(parents=True, exist_ok=True)
     first = {"Comment": generator.posts}
     for label, count in generator.vertices().items():
