@@ -7,10 +7,15 @@ from collections import Counter
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gquery
+from gquery.executor.backend import PartialMatches
+from gquery.executor.expansion.vertex_counts import VertexCounts
 from gquery.executor.lowering import exact
+from gquery.executor.lowering.reading import Reading
+from gquery.executor.progress import Control
 from gquery.planner.search import counting
 from tests.differential import sql
 from tests.differential.build import to_gquery
@@ -141,6 +146,17 @@ def test_too_many_for_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gquery.executor.expansion.expand.SAFE", 3.0)  # four walks along two self-loops, less two
     assert loops().query(text).to_arrow().num_rows == 4
     assert exact.SAFE > 2.0**61
+
+
+def test_numbers_that_are_nothing_modulo_what_a_word_holds() -> None:
+    counts = VertexCounts(0, Reading(loops().snapshot, {}, Control()))
+    half = PartialMatches(np.array([[1]], np.int32), 1, np.array([2**63], np.uint64), np.array([2.0**63]))
+    counts.add(half, None, 1)
+    counts.add(half, None, 1)
+    with pytest.raises(gquery.ExecutionError, match=r"more than 2\^62 matches"):
+        list(counts.matches())
+    counts.add(half, None, -2)
+    assert not list(counts.matches())
 
 
 @pytest.mark.parametrize(("memory", "is_sum"), [(None, True), ("64 MiB", True), ("40 MiB", False)])

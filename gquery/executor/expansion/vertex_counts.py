@@ -37,8 +37,8 @@ class VertexCounts:
 
     def matches(self) -> Iterator[Matches]:
         """The vertices that are left with any, ascending."""
+        expect_safe(self._sizes)
         left = np.flatnonzero(self._sums)
-        expect_safe(self._sizes[left])
         size = self._memory.rows(PIECE)
         for begin in range(0, len(left), size):
             here = left[begin : begin + size]
