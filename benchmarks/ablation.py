@@ -77,8 +77,13 @@ def _nothing(*_: object, **__: object) -> list[Any]:
     return []
 
 
-def _no_edges(*_: object) -> frozenset[int]:
-    return frozenset()
+def _where_pushed(*given: Any, pushed: bool = False, **named: Any) -> frozenset[int]:
+    """Sums are pushed along all data edges or not at all."""
+    pushed = given[3] if len(given) > 3 else pushed
+    return _repeated(*given[:3], pushed, *given[4:], **named) if pushed else frozenset()
+
+
+_repeated = strategy.repeated_edges
 
 
 def _on_one_thread(*given: Any, **named: Any) -> Any:
@@ -168,7 +173,10 @@ TECHNIQUES = (
     Technique("leaving filters to sweeps", (_costs(filter_begin=0.0),)),
     Technique("work below a vertex shared", ((frames, "half_of_tree", _none), (frames, "half_of_block", _none))),
     Technique("all workers at once", ((run, "_LASTING", math.inf),)),
-    Technique("rows once for each data edge", ((matching, "repeated_edges", _no_edges),)),
+    Technique(
+        "along each data edge by itself",
+        tuple((each, "repeated_edges", _where_pushed) for each in (matching, strategy)),
+    ),
     Technique("edges as they are stored", ((matching, "_pays_to_scan", _never),)),
     Technique("keys as codes", ((computing, "coded_keys", _nothing),)),
     Technique("statements on all threads", ((running, "stream", _on_one_thread),)),
