@@ -62,13 +62,13 @@ class Stopwatch:
         self._ahead = False
         seen.run, seen.run_apart = self._timed(seen.run), self._timed(seen.run_apart)
 
-    def _timed(self, launch: Callable[[int, int], None]) -> Callable[[int, int], None]:
-        def timed(machine: int, modulus: int) -> None:
+    def _timed(self, launch: Callable[..., None]) -> Callable[..., None]:
+        def timed(*arguments: int) -> None:
             begin, end = cupy.cuda.Event(), cupy.cuda.Event()
             if self._ahead:
                 self._wait((1,), (1,), (_AHEAD,))
             begin.record()
-            launch(machine, modulus)
+            launch(*arguments)
             end.record()
             self._events.append((begin, end))
 
