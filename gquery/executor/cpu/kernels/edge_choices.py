@@ -74,7 +74,8 @@ def take_runs(rows, begins, lengths, edges, state, places, taken):  # type: igno
 
 @inner
 def locate(choices, begin, end, positions, scratch):  # type: ignore[no-untyped-def]
-    """Finds the run of data edges behind every query edge of `choices[begin:end]`."""
+    """Finds the run of data edges behind every query edge of `choices[begin:end]`. The one before is mostly of the same
+    row, and near."""
     for index in range(begin, end):
         values = choices[index, CHOICE_NEIGHBOURS]
         low, high = row(
@@ -84,6 +85,9 @@ def locate(choices, begin, end, positions, scratch):  # type: ignore[no-untyped-
             positions[choices[index, FROM]],
         )
         wanted = positions[choices[index, TO]]
+        before = scratch[BEGIN, index]
+        if low <= before < scratch[END, index] <= high and load_int32(values, before) <= wanted:
+            low = before
         low = lower_bound(values, low, high, wanted)
         scratch[BEGIN, index] = low
         while low < high and load_int32(values, low) == wanted:
