@@ -164,7 +164,7 @@ class Matcher:
             return 1
         return int(min(len(plans), self.backend.workers // _FEWEST, cost / max(plan.cost for plan in plans)))
 
-    def counts(
+    def counts_of_each(
         self, plans: Sequence[MatchPlan], vertex: int, profile: Profile, behind: Callable[[Matches], Iterable[Item]]
     ) -> Generator[Item, None, None]:
         """What `matches` gives for several plans, of each of which the query vertex alone is listed: its matches, with

@@ -296,7 +296,7 @@ class Matching:
         if len(plans) == 1 and plans[0].problem.coefficient == 1:
             return matcher.matches(plans[0], profile, behind)
         (vertex,) = self.plan.kept
-        return matcher.counts(plans, vertex, profile, behind)
+        return matcher.counts_of_each(plans, vertex, profile, behind)
 
     def gathered(self, asked: Sequence[Asked], copied: bool) -> Generator[Turns, None, None]:
         """Numbers of the vertices of all matches."""
