@@ -34,7 +34,8 @@ from gquery.executor.cpu.candidates import candidate_graph, ranked, sets
 from gquery.executor.cpu.candidates import row_bitmaps as bitsets
 from gquery.executor.cpu.engine import CpuCandidates
 from gquery.executor.cpu.kernels.sums import branch
-from gquery.executor.cpu.search import frames, pack, run
+from gquery.executor.cpu.search import pack, run
+from gquery.executor.cpu.search.frames import listing, summing
 from gquery.executor.relational import computing
 from gquery.executor.relational.database import running
 from gquery.planner import plan
@@ -171,7 +172,10 @@ TECHNIQUES = (
     Technique("rows cut to a label", ((pack._Packer, "_cut", _never),)),
     Technique("first orders of few candidates", ((orders.Orders, "easy", _none),)),
     Technique("leaving filters to sweeps", (_costs(filter_begin=0.0),)),
-    Technique("work below a vertex shared", ((frames, "half_of_tree", _none), (frames, "half_of_block", _none))),
+    Technique(
+        "work below a vertex shared",
+        ((summing, "half_of_tree", _none), (listing, "half_of_block", _none), (summing, "half_of_block", _none)),
+    ),
     Technique("all workers at once", ((run, "_LASTING", math.inf),)),
     Technique(
         "along each data edge by itself",

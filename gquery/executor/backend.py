@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,22 +43,45 @@ class PartialMatches:
     """positions int32[width, capacity], column-major in the sense that one query vertex is one row; `count` in use.
 
     sums uint64[count]: the ways to finish each of them, modulo 2^64 or the run's modulus, once they are known; sizes
-    float64[count]: about the same numbers.
+    float64[count]: about the same numbers. columns: what was gathered for them, and is asked for instead of positions.
     """
 
     positions: NDArray[np.int32]
     count: int
     sums: NDArray[np.uint64] | None = None
     sizes: NDArray[np.float64] | None = None
+    columns: Sequence[NDArray[Any]] | None = None
+
+
+@record(frozen=True, slots=True)
+class Stored:
+    """Numbers of data vertices that lie side by side. first: the vertex that the first number is of. values: them, None
+    where they are int64 and count up from `begin` on."""
+
+    first: int
+    values: NDArray[Any] | None
+    begin: int = 0
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.int64) if self.values is None else self.values.dtype
+
+    def at(self, vertices: NDArray[np.int32]) -> NDArray[Any]:
+        """The numbers of some vertices."""
+        if self.values is None:
+            return np.add(vertices, self.begin - self.first, dtype=np.int64)
+        return self.values.take(vertices - np.int32(self.first) if self.first else vertices)
 
 
 @record(frozen=True, slots=True)
 class VertexValues:
     """A number for each of some data vertices. key: what tells it from others of the graph; make: gives the array, of
-    one entry for each vertex of the graph."""
+    one entry for each vertex of the graph. stored: gives them as they are, if they lie side by side; about as many are
+    gathered as it is told."""
 
     key: Hashable
     make: Callable[[], NDArray[Any]]
+    stored: Callable[[float], Stored] | None
 
 
 @record(frozen=True, slots=True)
@@ -189,7 +212,8 @@ class DeviceGraph(Protocol):
 class Backend(Protocol):
     """One device. Whatever runs on it may raise QueryTimeout, QueryCancelled and MemoryLimitError through `control`.
 
-    lacks: what it cannot do, of the names in `Program.needs`. gathers: its slices are `GathersColumns`. workers: that
+    lacks: what it cannot do, of the names in `Program.needs`. gathers: what its slices gather, as `GathersColumns`:
+    nothing, only numbers that are stored side by side, or any. workers: that
     programs which run at the same time can share; 1 where its slices are no `SharesWorkers`.
     """
 
@@ -200,7 +224,7 @@ class Backend(Protocol):
     def lacks(self) -> frozenset[str]: ...
 
     @property
-    def gathers(self) -> bool: ...
+    def gathers(self) -> Literal["nothing", "stored", "any"]: ...
 
     @property
     def workers(self) -> int: ...

@@ -1,12 +1,12 @@
 """Answers that are numbers of matched vertices alone, gathered where the matches are found.
 
 On a card that saves most of the way: ids and numbers are looked up there, and columns of an answer are what is copied,
-or stay.
+or stay. On the CPU kernels write the columns, and workers do not wait for each other in Python.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow, to_numpy
-from gquery.executor.backend import VertexValues
-from gquery.executor.relational.gather import gather, plain_type, stored_column
+from gquery.executor.backend import Stored, VertexValues
+from gquery.executor.relational.gather import first_id, gather, plain_type, stored_column
 from gquery.planner.ir.expr import Attribute, Column, Kind
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.records import record
@@ -84,4 +84,21 @@ def _values(column: Column, tables: tuple[int, ...], snapshot: Snapshot) -> Vert
         values[vertices] = to_numpy(gather(snapshot, Kind.NODE, column, to_arrow(vertices)))
         return values
 
-    return VertexValues((column.attribute, column.key, arrow, tables), make)
+    return VertexValues((column.attribute, column.key, arrow, tables), make, _stored(column, tables, snapshot))
+
+
+def _stored(column: Column, tables: tuple[int, ...], snapshot: Snapshot) -> Callable[[float], Stored] | None:
+    """The numbers as they are stored, where one table has them in one piece."""
+    segments = snapshot.vertex_numbers.of(tables)
+    if len(tables) != 1 or len(segments) != 1:
+        return None
+    first, table = segments[0].begin, snapshot.vertex_tables[tables[0]]
+    values = stored_column(table, column)
+    if values is None or values.num_chunks != 1 or values.type != plain_type(column.type):
+        return None
+
+    def find(rows: float) -> Stored:
+        begin = first_id(table, column, rows)
+        return Stored(first, to_numpy(values)) if begin is None else Stored(first, None, begin)
+
+    return find

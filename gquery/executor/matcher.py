@@ -11,7 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.errors import UnsupportedError
-from gquery.executor.backend import Backend, Candidates, GathersColumns, Item, Masks, Ranks, SharesWorkers, Slices
+from gquery.executor.backend import (
+    Backend,
+    Candidates,
+    GathersColumns,
+    Item,
+    Masks,
+    Ranks,
+    SharesWorkers,
+    Slices,
+    Stored,
+)
 from gquery.executor.expansion.edge_scan import EdgeScan
 from gquery.executor.expansion.expand import Expansion, Matches
 from gquery.executor.expansion.vertex_counts import VertexCounts
@@ -215,24 +225,16 @@ class Matcher:
         """Numbers of vertices for all matches, batch by batch: gathered on the device if that can be done there, and
         copied from it if that is asked for."""
         if plan.scanned:
-            yield from self._gathered_here(self._scanned(plan, profile, lambda batch: (batch,)), asked)
+            yield from self._scanned(plan, profile, _turns(asked, plan.cost))
             return
         program, slices = self._start(plan, profile)
         if not isinstance(slices, GathersColumns) or program.summing or program.edges or plan.limit is not None:
-            yield from self._gathered_here(self._matches(plan, program, slices, lambda batch: (batch,)), asked)
+            yield from self._matches(plan, program, slices, _turns(asked, plan.cost))
             return
         columns, ways = turned(asked, {vertex: level for level, vertex in enumerate(plan.order)}, plan.permutations)
         with closing(slices.gathered(columns, copied)) as batches:
             for batch in batches:
                 yield Turns(batch, ways)
-
-    def _gathered_here(self, matches: Generator[Matches, None, None], asked: Sequence[Asked]) -> Iterator[Turns]:
-        values = [each.make() for _, each in asked]
-        with closing(matches) as batches:
-            for batch in batches:
-                pairs = zip(asked, values, strict=True)
-                columns = [each[batch.vertices[vertex]] for (vertex, _), each in pairs]
-                yield Turns(columns, [range(len(columns))])
 
     def _begin(self, plan: MatchPlan) -> Beginning:
         memory, known = self.reading.control.memory, self.begun.get(id(plan))
@@ -267,6 +269,15 @@ class Matcher:
             yield
         finally:
             memory.release(memory.used - self.candidates.nbytes - before)
+
+
+def _turns(asked: Sequence[Asked], rows: float) -> Callable[[Matches], Iterable[Turns]]:
+    """What gathers numbers of matches; about as many are there."""
+    stored = [
+        (vertex, values.stored(rows) if values.stored is not None else Stored(0, values.make()))
+        for vertex, values in asked
+    ]
+    return lambda batch: (Turns([each.at(batch.vertices[vertex]) for vertex, each in stored], [range(len(stored))]),)
 
 
 def _through(batches: Iterable[Matches], behind: Callable[[Matches], Iterable[Item]]) -> Iterator[Item]:

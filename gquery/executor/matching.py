@@ -303,7 +303,8 @@ class Matching:
         with self._alone() as own:
             matcher = own._prepared()
             (matching,) = self.measured.matchings
-            with closing(matcher.gathered(matching, self.measured.profile, asked, copied)) as found:
+            found = matcher.gathered(matching, self.measured.profile, asked, copied)
+            with standing_by(matcher), closing(found):
                 yield from found
 
     def _prepared(self, seeds: Seeds | None = None) -> Matcher:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 
 class EnumerationCounters(Protocol):
-    """found: matches at each level, int64[width]; seconds_until: kernel time of all threads by the level at which the
-    vertex group ends (groups may have been combined); nothing for what is summed without a search. worker_seconds: CPU
+    """found: matches at each level, int64[width]; seconds_until: kernel time of all threads by the level at which a
+    stage ends; nothing for what is summed without a search. worker_seconds: CPU
     time in kernels by worker."""
 
     @property

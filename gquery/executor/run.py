@@ -218,7 +218,8 @@ class Chain:
         if columns is None or first.counting or first.residual or control.memory_limit is not None:
             return None
         gathers = self.engine.backend(control.check).gathers
-        if not gathers or (asked := asked_of(columns, first.graph, self.engine.snapshot)) is None:
+        asked = None if gathers == "nothing" else asked_of(columns, first.graph, self.engine.snapshot)
+        if asked is None or (gathers == "stored" and any(values.stored is None for _, values in asked)):
             return None
         here = measured[0] if measured else Measured()
         return Matching(first, self.second_halves[first.number], self.engine, control, here).gathered(asked, copied)

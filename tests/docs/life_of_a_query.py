@@ -95,7 +95,7 @@ met at become rows of those who have them (`values.py`). That is all that a back
 {program}
 ```
 
-On the CPU `cpu/search/pack.py` turns the program into flat arrays, and the kernel in `list_blocks.py` lists matches
+On the CPU `cpu/search/pack.py` turns the program into flat arrays, and the kernel in `lists/extend.py` lists matches
 block by block (`blocks.py`), on all cores (`workers.py`), which share what there is to do (`sharing.py`, `giving.py`);
 `sums/chain.py` sums chains out in the same way, `sums/tree.py` whatever branches, `sums/inside.py` and `sums/push.py`
 what is near a root or a pair, `sums/adaptive.py` in an order of its own for each partial match, `sums/branch.py`

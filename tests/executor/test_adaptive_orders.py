@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 import gquery
 from gquery.executor import race
 from gquery.executor.cpu.kernels.sums import adaptive
-from gquery.executor.cpu.search import adapting, frames, pack
+from gquery.executor.cpu.search import adapting, pack
+from gquery.executor.cpu.search.frames import memory
 from gquery.executor.cpu.search.giving import Begun
 from gquery.executor.cpu.search.packed import PackedPlan
 from gquery.executor.lowering import exact
@@ -29,7 +30,7 @@ ALWAYS = [
     costs({"trusted": 1}, dear=0.0, worth_trying=0.0, worth_walking=0.0, build=0.0, tried=1e12),
     (orders.Orders, "easy", lambda _: None),
 ]
-DOUBTED = [(adapting.Trial, "is_hopeless", True), (adapting, "_PLANNED", -1), (frames, "SLICE", 300)]
+DOUBTED = [(adapting.Trial, "is_hopeless", True), (adapting, "_PLANNED", -1), (memory, "_SLICE", 300)]
 INSTEAD = race.Doubted.instead
 
 
@@ -48,11 +49,11 @@ def _given_up(_trial: adapting.Trial, _done: NDArray[np.int64]) -> NoReturn:
 
 CPU_WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "as they are": [],
-    "short slices": [(frames, "SLICE", 3)],
-    "memory that grows": [(adapting, "_SLOTS", 1), (frames, "SLICE", 20)],
+    "short slices": [(memory, "_SLICE", 3)],
+    "memory that grows": [(adapting, "_SLOTS", 1), (memory, "_SLICE", 20)],
     "memory of one": [(adapting, "_SLOTS", 1), (adapting, "_MOST_SLOTS", 1)],
-    "everything is given away": [(frames, "SLICE", 20), *GIVEN],
-    "everything is given away at once": [(frames, "SLICE", 2), *GIVEN, (adapting, "_SLOTS", 1)],
+    "everything is given away": [(memory, "_SLICE", 20), *GIVEN],
+    "everything is given away at once": [(memory, "_SLICE", 2), *GIVEN, (adapting, "_SLOTS", 1)],
     "given up at once": [(adapting.Trial, "goes_on", _given_up)],
     "given up for a cheaper way": CHEAPER,
     "doubted": [*DOUBTED, (adapting, "_DEARER", math.inf)],
@@ -134,7 +135,7 @@ def test_halves_of_roots_add_up(slice_: int, monkeypatch: pytest.MonkeyPatch) ->
         return begun
 
     monkeypatch.setattr(adapting.Room, "half", counted)
-    _patch(monkeypatch, [*ALWAYS, (frames, "SLICE", slice_), *GIVEN])
+    _patch(monkeypatch, [*ALWAYS, (memory, "_SLICE", slice_), *GIVEN])
     again = gquery.Graph(graph.snapshot, settings=graph.settings)
     assert [again.query(text).scalar() for text in texts] == known
     assert sum(given) > 100
@@ -215,7 +216,7 @@ def test_who_stands_still_gives_what_it_has(threads: int, monkeypatch: pytest.Mo
             still.append(done)
         return done is not still[0]
 
-    _patch(monkeypatch, [*ALWAYS, (frames, "SLICE", 300), (adapting.Trial, "goes_on", all_but_one_go_on)])
+    _patch(monkeypatch, [*ALWAYS, (memory, "_SLICE", 300), (adapting.Trial, "goes_on", all_but_one_go_on)])
     again = gquery.Graph(graph.snapshot, settings=graph.settings)
     for text, count in zip(texts, known, strict=True):
         still.clear()
@@ -227,7 +228,7 @@ def test_a_sum_beyond_64_bits_is_doubted_once(monkeypatch: pytest.MonkeyPatch) -
     """What has been made is made again by primes, whatever the other way would take."""
     graph, text = coloured(3).with_settings(threads=2), pattern(Random(7))
     expected = graph.query(text).scalar()
-    _patch(monkeypatch, [*ALWAYS, (exact, "SAFE", 0.0), (exact, "_WORD", 2), (frames, "SLICE", 300)])
+    _patch(monkeypatch, [*ALWAYS, (exact, "SAFE", 0.0), (exact, "_WORD", 2), (memory, "_SLICE", 300)])
     passed, made = adapting.Trial.passed, []
 
     def hopeless_from_now_on(trial: adapting.Trial) -> None:

@@ -6,17 +6,18 @@ from typing import Any
 
 import pytest
 
-from gquery.executor.cpu.search import frames, pack, packed
+from gquery.executor.cpu.search import pack, packed
+from gquery.executor.cpu.search.frames import memory
 from tests.differential.test_neighbourhoods import PUSHED, WAYS, compare_near
 
 CPU_WAYS: dict[str, list[tuple[Any, str, Any]]] = {
-    "short slices": [*WAYS["inside, every order"], (frames, "SLICE", 2)],
+    "short slices": [*WAYS["inside, every order"], (memory, "_SLICE", 2)],
     "no room for most": [
         *WAYS["inside, every order"],
         (pack, "_INSIDE", 8 * (24 + packed.PLANES)),
-        (frames, "SLICE", 5),
+        (memory, "_SLICE", 5),
     ],
-    "pushed in short slices": [*PUSHED, (frames, "SLICE", 2)],
+    "pushed in short slices": [*PUSHED, (memory, "_SLICE", 2)],
     "no room for counters": [*PUSHED, (pack, "_counters", lambda *_: 0)],
     "no room": [*WAYS["inside, every order"], (pack, "_INSIDE", 0)],
 }

@@ -21,7 +21,8 @@ from gquery.executor.cpu.kernels.sums.remembered import (
 )
 from gquery.executor.cpu.machine.compile import kernel
 from gquery.executor.cpu.machine.native import address
-from gquery.executor.cpu.search import frames, pack
+from gquery.executor.cpu.search import pack
+from gquery.executor.cpu.search.frames import memory as frame_memory
 from tests.differential.test_counting import costs
 from tests.executor.test_cpu_ways import GIVEN
 
@@ -96,7 +97,8 @@ def test_many_workers_share_a_memory(memory: int, monkeypatch: pytest.MonkeyPatc
     texts += [f"MATCH REPEATABLE ELEMENTS {', '.join(pairs)} RETURN count(*)"]
     known = [graph.with_settings(threads=1).query(text).scalar() for text in texts]
     for owner, name, value in (
-        (pack, "_MEMORY", memory), (pack, "_SMALLEST_ROOM", math.inf), (frames, "SLICE", 200), *GIVEN, costs(reuse=0.1)
+        (pack, "_MEMORY", memory), (pack, "_SMALLEST_ROOM", math.inf), (frame_memory, "_SLICE", 200), *GIVEN,
+        costs(reuse=0.1),
     ):  # fmt: skip
         monkeypatch.setattr(owner, name, value)
     again = gquery.Graph(graph.snapshot, settings=graph.settings.changed(threads=8))

@@ -15,7 +15,8 @@ from gquery.executor.backend import PartialMatches
 from gquery.executor.cpu.kernels.workspace import PATIENT, SIGNALS, STATE_SLOTS, ends_early
 from gquery.executor.cpu.machine.compile import kernel
 from gquery.executor.cpu.machine.helper import Helper
-from gquery.executor.cpu.search import frames, sharing, workers
+from gquery.executor.cpu.search import sharing, workers
+from gquery.executor.cpu.search.frames import memory
 from gquery.executor.cpu.search.sharing import Sharing, Task
 from gquery.executor.cpu.search.workers import Enumeration
 from gquery.executor.relational.streams import Made, through
@@ -198,7 +199,7 @@ def test_what_is_not_done_at_once_begins_anew(last: str, monkeypatch: pytest.Mon
     graph = gquery.from_arrow(vertices={"V": {"id": np.arange(60)}}, edges=edges)
     text = f"MATCH (a {{id: 0}})-[:X]-(b)-[:X]-(c)-[:X]-({last}) RETURN count(*) AS n"
     at_once = graph.query(text).scalar()
-    monkeypatch.setattr(frames, "SLICE", 5)
+    monkeypatch.setattr(memory, "_SLICE", 5)
     tried = []
     whole = Enumeration._at_once
     monkeypatch.setattr(Enumeration, "_at_once", lambda search: tried.append(whole(search)) or tried[-1])

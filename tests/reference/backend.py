@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice, pairwise
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,7 @@ def reference(settings: Settings) -> Backend:
 class ReferenceBackend:
     name = "reference"
     lacks: frozenset[str] = frozenset()
-    gathers = False
+    gathers: Literal["nothing"] = "nothing"
     workers = 1
 
     def upload(self, snapshot: Snapshot) -> ReferenceGraph:

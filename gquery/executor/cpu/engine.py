@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ class CpuBackend:
 
     name = "cpu"
     lacks: frozenset[str] = frozenset()
-    gathers = False
+    gathers: Literal["stored"] = "stored"
 
     def __init__(self, threads: int) -> None:
         self.workers = threads

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from threading import Lock
+from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -62,7 +63,7 @@ class GpuBackend:
 
     name = "gpu"
     lacks: frozenset[str] = frozenset()
-    gathers = True
+    gathers: Literal["any"] = "any"
     workers = 1
 
     def __init__(self, device: Device) -> None:

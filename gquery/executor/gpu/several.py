@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,7 @@ class SharingBackend:
 
     name = "gpu"
     lacks: frozenset[str] = frozenset()
-    gathers = True
+    gathers: Literal["any"] = "any"
     workers = 1
 
     def __init__(self, first: Device, others: Others, worth: float = _WORTH, after: float = _AFTER) -> None:

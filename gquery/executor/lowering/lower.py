@@ -26,7 +26,6 @@ def lower(plan: MatchPlan, check: Check) -> Program:
         plan.space,
         tuple(map(lowering.level, plan.steps, weights)),
         plan.kept,
-        plan.groups,
         plan.strategy,
         lowering.choices(summed),
         lowering.choices([choice for choice in plan.choices if choice.listed]),

@@ -117,18 +117,15 @@ class Program:
     """What runs.
 
     space: where positions are taken from: `candidates` enumerates on the candidate graph, where a position is an index
-    in a candidate set; `vertices` walks the raw adjacency, where a position is the vertex. listed: the first so many
-    levels are listed, the others are summed out. groups: lengths of the vertex groups; the summed levels are the last
-    one. strategy: how the sum goes, None when there is none. weights: the choices whose numbers multiply, by the level
-    where they are known; edges: the choices that are part of the answer, made after the backend is done. limit: so many
-    matches are enough. cost: estimated neighbours looked at. tried: looks after which workers raise OrdersGivenUp, 0
-    for none.
-    """
+    in a candidate set; `vertices` walks the raw adjacency, where a position is the vertex. listed: the first so
+    many levels are listed, the others are summed out. strategy: how the sum goes, None when there is none. weights:
+    the choices whose numbers multiply, by the level where they are known; edges: the choices that are part of the
+    answer, made after the backend is done. limit: so many matches are enough. cost: estimated neighbours looked at.
+    tried: looks after which workers raise OrdersGivenUp, 0 for none."""
 
     space: Space
     levels: tuple[Level, ...]
     listed: int
-    groups: tuple[int, ...]
     strategy: Strategy | None
     weights: tuple[Choice, ...]
     edges: tuple[Choice, ...]

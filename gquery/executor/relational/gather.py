@@ -75,7 +75,7 @@ class Gathering:
         tables: tuple[VertexTable | EdgeTable, ...] = snapshot.vertex_tables if nodes else snapshot.edge_tables
 
         def of_table(table: int, rows: pa.Array) -> pa.Array:
-            first = _first_id(tables[table], column, len(rows))
+            first = first_id(tables[table], column, len(rows))
             if first is not None:
                 return shown(raised(to_numpy(rows), first), column.type)
             values = stored_column(tables[table], column)
@@ -84,7 +84,7 @@ class Gathering:
         return _together([(where, of_table(table, rows)) for table, where, rows in self._parts], len(self._ids), wanted)
 
 
-def _first_id(table: VertexTable | EdgeTable, column: Column, rows: int) -> int | None:
+def first_id(table: VertexTable | EdgeTable, column: Column, rows: float) -> int | None:
     """The first of ids that count up, where so many rows are gathered that looking whether they do is little."""
     if not isinstance(table, VertexTable) or rows * _LOOK < table.count:
         return None

@@ -85,21 +85,20 @@ class MatchPlan:
     """How a problem is solved.
 
     space: `candidates` refines the candidate sets in `sweeps` and enumerates on the candidate graph; `vertices` walks
-    the raw adjacency and tests membership. kept: the first so many steps are listed, the others are summed out: of them
-    only the number of matches is known. groups: lengths of the vertex groups, in matching order: partial matches
-    are materialised between groups (BFS); the summed steps are the last group. strategy: how the sum over them goes:
-    every vertex in one pass for all candidates of its parent (`fold`), else block by block when each has at most one
-    below it (`chain`), depth first (`tree`), or so inside the neighbourhood of each match of the first vertex
-    (`inside`), or pushed, from the first vertex along chains to the second (`push`), or depth first in an order of its
-    own for each partial match (`adaptive`), of which that of the steps is the beginning; None when there are none below
-    what is listed or scanned.
-    factor: matches that each one found stands for (symmetry); permutations: of what is listed, in each of which query
-    vertex v is matched to what was found for p[v]. weighted: what is listed comes with
-    the number of matches that it stands for, rather than as often. limit: stop after so many matches. cost: estimated
-    neighbours looked at. tried: looks after which a run stops to be planned anew, 0 for none. repeated: the edges along
-    which a vertex is matched once for each data edge. scanned: the data edges of the one query edge are gone through as
-    they are stored, and each that fits is a match; no vertex is extended.
-    """
+    the raw adjacency and tests membership. kept: the first so many steps are listed, the others are summed out: of
+    them only the number of matches is known. groups: lengths of the vertex groups, in matching order: the dense
+    part of the core, the rest of it, trees; the summed steps are the last group. strategy: how the sum over them
+    goes: every vertex in one pass for all candidates of its parent (`fold`), else block by block when each has at
+    most one below it (`chain`), depth first (`tree`), or so inside the neighbourhood of each match of the first
+    vertex (`inside`), or pushed, from the first vertex along chains to the second (`push`), or depth first in an
+    order of its own for each partial match (`adaptive`), of which that of the steps is the beginning; None when
+    there are none below what is listed or scanned. factor: matches that each one found stands for (symmetry);
+    permutations: of what is listed, in each of which query vertex v is matched to what was found for p[v].
+    weighted: what is listed comes with the number of matches that it stands for, rather than as often. limit: stop
+    after so many matches. cost: estimated neighbours looked at. tried: looks after which a run stops to be planned
+    anew, 0 for none. repeated: the edges along which a vertex is matched once for each data edge. scanned: the data
+    edges of the one query edge are gone through as they are stored, and each that fits is a match; no vertex is
+    extended."""
 
     problem: Problem
     space: Space

@@ -27,7 +27,7 @@ def regions_of(graph: QueryGraph) -> tuple[Region, ...]:
 
 
 def group_sizes(order: tuple[int, ...], regions: tuple[Region, ...]) -> tuple[int, ...]:
-    """Lengths of the runs of one region along an order: between two runs partial matches are materialised."""
+    """Lengths of the runs of one region along an order."""
     sizes: list[int] = []
     for level, vertex in enumerate(order):
         if level and regions[vertex] is regions[order[level - 1]]:

@@ -147,7 +147,7 @@ def _sift(sets, looks, vertex, begin, end):  # type: ignore[no-untyped-def]
                     kept ^= lowest
                     lost += 1
                     break
-        store_word(words, index, kept)  # type: ignore[call-arg]
+        store_word(words, index, kept)
     return lost
 
 

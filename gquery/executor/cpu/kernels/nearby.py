@@ -86,7 +86,7 @@ def _fits(asks, place, signs, ends, segments, edge, turned):  # type: ignore[no-
         index = side * ends.shape[1] + edge
         if load_word(signs[sign, KNOWN], index) == np.uint64(0):
             found = _worked_out(signs, sign, ends[side, edge], ends[1 - side, edge], segments)
-            store_word(signs[sign, WORDS], index, found)  # type: ignore[call-arg]
+            store_word(signs[sign, WORDS], index, found)
             store_word(signs[sign, KNOWN], index, np.uint64(1))
         if load_word(signs[sign, WORDS], index) & np.uint64(asks[ask, BITS]) == np.uint64(0):
             return False

@@ -41,13 +41,13 @@ def write(adjacency, position, marks, marked):  # type: ignore[no-untyped-def]
         low, high = row(adjacency[OFFSETS], adjacency[FIRST], adjacency[ROWS], state[POSITION])
         for index in range(low, high):
             word = base + (np.int64(load_int32(values, index)) >> 6)
-            store_word(marks, word, np.uint64(0))  # type: ignore[call-arg]
+            store_word(marks, word, np.uint64(0))
     low, high = row(adjacency[OFFSETS], adjacency[FIRST], adjacency[ROWS], position)
     for index in range(low, high):
         neighbour = np.int64(load_int32(values, index))
         word = base + (neighbour >> 6)
         bits = load_word(marks, word) | (np.uint64(1) << np.uint64(neighbour & 63))
-        store_word(marks, word, bits)  # type: ignore[call-arg]
+        store_word(marks, word, bits)
     state[POSITION] = position
 
 

@@ -24,22 +24,32 @@ def _loader(machine_type: ir.Type, numba_type: types.Type) -> Any:
     return load
 
 
-load_int32 = _loader(ir.IntType(32), types.int32)  # (address, index) -> int32
-load_int64 = _loader(ir.IntType(64), types.int64)  # (address, index) -> int64
-load_word = _loader(ir.IntType(64), types.uint64)  # (address, index) -> uint64
-load_float = _loader(ir.DoubleType(), types.float64)  # (address, index) -> float64
+load_int8 = _loader(ir.IntType(8), types.int8)  # (address, index) -> int8, and so on
+load_int16 = _loader(ir.IntType(16), types.int16)
+load_int32 = _loader(ir.IntType(32), types.int32)
+load_int64 = _loader(ir.IntType(64), types.int64)
+load_word = _loader(ir.IntType(64), types.uint64)
+load_float = _loader(ir.DoubleType(), types.float64)
 
 
-@intrinsic
-def store_word(typing_context: Any, address: Any, index: Any, word: Any) -> Any:
-    """Writes a uint64 at (address, index)."""
+def _storer(machine_type: ir.Type, numba_type: types.Type) -> Any:
+    @intrinsic
+    def store(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            pointer = builder.inttoptr(arguments[0], machine_type.as_pointer())
+            builder.store(arguments[2], builder.gep(pointer, [arguments[1]]))
+            return context.get_dummy_value()
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
-        builder.store(arguments[2], builder.gep(pointer, [arguments[1]]))
-        return context.get_dummy_value()
+        return types.void(types.int64, types.int64, numba_type), generate
 
-    return types.void(types.int64, types.int64, types.uint64), generate
+    return store
+
+
+store_int8 = _storer(ir.IntType(8), types.int8)  # (address, index, int8), and so on
+store_int16 = _storer(ir.IntType(16), types.int16)
+store_int32 = _storer(ir.IntType(32), types.int32)
+store_int64 = _storer(ir.IntType(64), types.int64)
+store_word = _storer(ir.IntType(64), types.uint64)
 
 
 @intrinsic

@@ -77,8 +77,8 @@ class _Packer:
         if self.counters:
             link_counters(steps, program, self.counters)
         is_chain = program.strategy == "chain"
-        # Two groups have a block each for the level between them.
-        room = self._room(len(steps) + len(program.groups)) if is_chain or program.listed > 1 else 0
+        # What is listed and what is summed have a block each for the level between them.
+        room = self._room(len(steps) + 2) if is_chain or program.listed > 1 else 0
         is_chain = is_chain and room >= _SMALLEST_ROOM
         if is_chain:
             link_chain(steps, program)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.backend import PartialMatches
+from gquery.executor.backend import PartialMatches, VertexValues
 from gquery.executor.cpu.candidates.sets import CandidateSets
 from gquery.executor.cpu.kernels.sums import branch as fold
 from gquery.executor.cpu.machine.compile import stoppable, stoppable_steps
-from gquery.executor.cpu.search.frames import Memory, Search, Stage
+from gquery.executor.cpu.search.frames.columns import Columns
+from gquery.executor.cpu.search.frames.memory import Memory
+from gquery.executor.cpu.search.frames.stages import Search, Stage
 from gquery.executor.cpu.search.packed import PackedPlan
 from gquery.executor.cpu.search.workers import Enumeration
 from gquery.executor.lowering.program import Program
 from gquery.executor.memory import DEFAULT_BUFFERS
+from gquery.lasting.properties import cached_property
 
 Item = TypeVar("Item")
 
@@ -29,12 +31,11 @@ _WRITERS = (
     8  # workers for a list that is quickly found: more wait for each other in Python (scaling.md has the figures)
 )
 _QUICK = 8.0  # looks at neighbours for each row of such a list
-_LITTLE = 20_000.0  # estimated looks at neighbours: a tenth of a millisecond, and as long as Python between two groups
 _LASTING = 100_000.0  # estimated looks at neighbours: half a millisecond
 
 
 class CpuSlices:
-    """A program with its packed plan, vertex groups and start pool. `pool` as in `Candidates.start`."""
+    """A program with its packed plan, stages and start pool. `pool` as in `Candidates.start`."""
 
     def __init__(
         self, program: Program, candidates: CandidateSets, packed: PackedPlan, pool: NDArray[np.int32] | None
@@ -45,7 +46,6 @@ class CpuSlices:
         self._pooled = pool is not None
         self._pool = _all_candidates(program, candidates) if pool is None else _placed(program, candidates, pool)
         self.workers = min(_WRITERS, candidates.threads) if _is_quick(program) else candidates.threads
-        self._stages, self._capacity = self._groups(len(self._pool))
         self._memory = Memory(self._packed)
         self._first: Enumeration | None = None
 
@@ -67,45 +67,64 @@ class CpuSlices:
             if self._packed.is_folded:
                 root = self._packed.folds[-1]
                 return fold.total(root.at(self._pool[0]) if self._pooled else root, modulus)
-            return self._search(modulus, counting=True).total()
+            return self._search(modulus, True).total()
 
     def batches(self, behind: Callable[[PartialMatches], Iterable[Item]]) -> Generator[Item, None, None]:
         return stoppable_steps(self.candidates.control.check, self._batches(behind))
 
-    def _batches(self, behind: Callable[[PartialMatches], Iterable[Item]]) -> Generator[Item, None, None]:
-        fold.run(self._packed.folds, 0, self.candidates.sliced)
-        yield from self._search(0, counting=False).batches(behind)
+    def gathered(
+        self, columns: Sequence[tuple[int, VertexValues]], copied: bool
+    ) -> Generator[Sequence[Any], None, None]:
+        """What is on the host is not copied."""
+        self.workers = self.candidates.threads
+        asked = self._columns(columns)
 
-    def _search(self, modulus: int, counting: bool) -> Enumeration:
+        def behind(rows: PartialMatches) -> Iterable[Sequence[NDArray[Any]]]:
+            return (asked.of(rows.positions) if rows.columns is None else rows.columns,)
+
+        return stoppable_steps(self.candidates.control.check, self._batches(behind, asked))
+
+    def _columns(self, columns: Sequence[tuple[int, VertexValues]]) -> Columns:
+        levels, candidates = self.program.levels, self.candidates
+        asked = []
+        for level, values in columns:
+            assert values.stored is not None
+            asked.append((level, values.stored(levels[-1].rows)))
+        if self.program.space == "vertices":
+            return Columns(asked, None)
+        return Columns(asked, lambda level: candidates.common(levels[level].candidates).vertices)
+
+    def _batches(
+        self, behind: Callable[[PartialMatches], Iterable[Item]], columns: Columns | None = None
+    ) -> Generator[Item, None, None]:
+        fold.run(self._packed.folds, 0, self.candidates.sliced)
+        yield from self._search(0, False, columns).batches(behind)
+
+    def _search(self, modulus: int, counting: bool, columns: Columns | None = None) -> Enumeration:
         self._memory.forget()
         program, candidates = self.program, self.candidates
         lasting = program.limit is None and program.cost > _LASTING
-        search = Search(self._packed, self._stages, self._capacity, modulus, counting)
+        search = Search(self._packed, *self._stages, modulus, counting, columns)
         enumeration = Enumeration(search, self._pool, self.workers, candidates.control, self._memory, lasting)
         self._first = self._first or enumeration
         return enumeration
 
-    def _groups(self, given: int) -> tuple[tuple[Stage, ...], int]:
-        """Vertex groups behind the `given` levels as stages, and the buffers' capacity: as large as the budget allows.
-        When even the smallest buffers do not fit between all groups, the groups are combined into one (EGSM section
-        5.3); so they are where there is little to search."""
+    @cached_property
+    def _stages(self) -> tuple[tuple[Stage, ...], int]:
+        """What is listed behind what is given, then what is summed out; and the buffers' capacity: as large as the
+        budget allows."""
         program, threads, memory = self.program, self.workers, self.candidates.control.memory
+        given = len(self._pool)
         listed = max(given, program.listed)
         available = memory.available
         budget = DEFAULT_BUFFERS if available is None else available // 2
-        together = (listed,)
-        for groups in (together,) if program.cost < _LITTLE else (program.groups, together):
-            bounds = [given, *(bound for bound in itertools.accumulate(groups) if given < bound <= listed)]
-            # Besides the frame's own output, a worker may hold the copy that the next group reads, and its sums.
-            row = 4 * 2 * threads * sum(bounds) + 16 * threads
-            capacity = min(memory.rows(self._wanted(listed)), budget // row)
-            if capacity >= _SMALLEST_BUFFER or len(bounds) == 2:
-                break
-        capacity = max(capacity, min(_SMALLEST_BUFFER, budget // row), 1)
+        # Besides the frame's own output, a worker may hold the copy that sums are made for, and the sums.
+        row = 4 * 2 * threads * (given + listed) + 16 * threads
+        capacity = max(1, min(memory.rows(self._wanted(listed)), budget // row))
         if program.limit is not None:
             capacity = min(capacity, max(program.limit, _SMALLEST_BUFFER))
         memory.reserve(min(capacity * row, budget), "the partial matches")
-        stages = [Stage(start, stop, False) for start, stop in itertools.pairwise(bounds)]
+        stages = [Stage(given, listed, False)] if given < listed else []
         if program.summing:
             stages.append(Stage(listed, self._packed.width, True))
         return tuple(stages), capacity

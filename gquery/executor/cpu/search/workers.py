@@ -1,8 +1,8 @@
 """The hybrid BFS-DFS loop on all cores.
 
-Between vertex groups partial matches are materialised (breadth first, EGSM section 5.2); inside a group the kernels go
-block by block, or depth first. Buffers are small and the deepest group always goes first, so memory is bounded by
-workers x groups x capacity whatever the number of matches.
+What is listed goes block by block inside the kernels, sums behind it too, or depth first: each block breadth first, and
+the deepest always goes on (EGSM section 5.2, with blocks of some hundred partial matches between any two levels instead
+of all of them between groups). Memory is bounded by workers x levels x capacity whatever the number of matches.
 
 The caller's thread is the first worker: a query that is done in a few milliseconds starts no thread at all. Others
 join when the query lasts. Where a single step of a kernel may last for ever, they do all of it. What is done with
@@ -27,7 +27,11 @@ from gquery.executor.cpu.kernels.workspace import DONE, MORE, SIGNAL_SLOTS
 from gquery.executor.cpu.machine.compile import stoppable
 from gquery.executor.cpu.machine.helper import Helper
 from gquery.executor.cpu.machine.native import address
-from gquery.executor.cpu.search.frames import Frame, ListingFrame, Memory, Search, SummingFrame
+from gquery.executor.cpu.search.frames.frame import Frame
+from gquery.executor.cpu.search.frames.listing import GatheringFrame, ListingFrame
+from gquery.executor.cpu.search.frames.memory import Memory
+from gquery.executor.cpu.search.frames.stages import Search
+from gquery.executor.cpu.search.frames.summing import SummingFrame
 from gquery.executor.cpu.search.sharing import Sharing, Task
 from gquery.executor.progress import Control
 
@@ -188,7 +192,7 @@ class Enumeration:
 
 
 class Worker(Generic[Item]):
-    """A stack of frames, one for each vertex group in progress; the deepest runs."""
+    """A stack of frames, one for each stage in progress; the deepest runs."""
 
     def __init__(self, enumeration: Enumeration, sharing: Sharing[Item], memory: Memory, behind: Behind[Item]) -> None:
         self.enumeration = enumeration
@@ -256,7 +260,7 @@ class Worker(Generic[Item]):
     def _push(self, task: Task) -> None:
         search, sharing = self.enumeration.search, self._sharing
         in_kernels = sharing.in_kernels and task is self._task and task.given is sharing.pool
-        kind = SummingFrame if search.stages[task.stage].summing else ListingFrame
+        kind = _frame_of(search, task.stage)
         self.frames.append(kind(search, task, self._memory, sharing.signals, in_kernels))
 
     def _share(self) -> None:
@@ -278,3 +282,11 @@ class Worker(Generic[Item]):
                     return
         finally:
             self._sharing.give(task, claimed)
+
+
+def _frame_of(search: Search, number: int) -> type[ListingFrame | SummingFrame]:
+    """The kind of frame that a stage takes."""
+    if search.stages[number].summing:
+        return SummingFrame
+    is_last = number + 1 == len(search.stages)
+    return GatheringFrame if is_last and search.columns is not None else ListingFrame

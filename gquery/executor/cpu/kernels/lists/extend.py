@@ -1,9 +1,12 @@
-"""Lists matches: the levels of a vertex group, block by block.
+"""Lists matches, block by block.
 
 `extend` takes partial matches of the levels before `start`, matches the levels `start .. stop - 1` and writes what it
 finds. It returns after a bounded number of looks at neighbours, or when the output is full; everything it needs to go
 on is in `state` and the blocks, so the caller can check for cancellation, drain the output, or give half of the
 remaining input away between two slices.
+
+Where columns of an answer are gathered the output is small and stays in the caches: as often as it is full its rows
+become numbers in the columns, and Python has nothing to do until these are full.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from gquery.executor.cpu.kernels.blocks import COUNT, NEXT, blocks_of, fill_block, inherit, open_block, share_of
+from gquery.executor.cpu.kernels.lists.gather import gather_rows
 from gquery.executor.cpu.kernels.workspace import (
     DEPTH,
     DONE,
@@ -34,9 +38,10 @@ from gquery.executor.cpu.machine.compile import kernel
 
 
 @kernel
-def extend(plan, work, marked, packed_blocks, given, output, budget):  # type: ignore[no-untyped-def]
+def extend(plan, work, marked, packed_blocks, given, output, columns, room, budget):  # type: ignore[no-untyped-def]
     """One slice; see the module's docstring. packed_blocks: see `blocks.py`. given, output: positions int32[width,
-    capacity], column by column. marked int64[*, 3]: see `row_bitset.py`."""
+    capacity], column by column. marked int64[*, 3]: see `row_bitset.py`. columns: see `gather.py`, for so many rows as
+    there is room; none where the output itself is what is asked for. MADE rows are in either."""
     tables = tables_of(plan)
     walk = walk_of(work, marked, tables)
     blocks = blocks_of(packed_blocks, len(tables.steps))
@@ -44,8 +49,8 @@ def extend(plan, work, marked, packed_blocks, given, output, budget):  # type: i
     start, stop = state[START], state[STOP]
     top = start - 1
     level = state[DEPTH]
-    written = state[MADE]
-    capacity = output.shape[1]
+    gathers, capacity = len(columns) > 0, output.shape[1]
+    written = np.int64(0) if gathers else state[MADE]
     status = MORE
     pause = budget - QUANTUM
     while budget > 0:
@@ -71,8 +76,14 @@ def extend(plan, work, marked, packed_blocks, given, output, budget):  # type: i
             level = level - 1 if level > top else np.int64(-1)
         elif level == stop - 1:
             if written == capacity:
-                status = FULL
-                break
+                if not gathers:
+                    status = FULL
+                    break
+                gather_rows(columns, output, written, state)
+                budget -= written
+                written = np.int64(0)
+                if state[MADE] + capacity > room:
+                    break
             copied = min(count - begin, capacity - written)
             for column in range(stop):
                 for index in range(copied):
@@ -88,5 +99,10 @@ def extend(plan, work, marked, packed_blocks, given, output, budget):  # type: i
             inherit(tables, blocks, level, made)
             open_block(tables, blocks, level, level + 1 if level < stop - 1 else -1, made)
     state[DEPTH] = level
-    state[MADE] = written
+    if gathers:
+        gather_rows(columns, output, written, state)
+        if status == MORE and state[MADE] + capacity > room:
+            status = FULL
+    else:
+        state[MADE] = written
     state[STATUS] = status

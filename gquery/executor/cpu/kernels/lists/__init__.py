@@ -1,0 +1,1 @@
+"""Kernels that list matches, and what is made of lists."""
