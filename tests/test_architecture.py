@@ -38,7 +38,9 @@ ALLOWED = {
     "executor.lowering": [
         "planner.ir", "storage", "executor.backend", "executor.memory", "executor.progress", "executor.relational",
     ],
-    "executor.relational": ["planner.ir", "storage", "values", "executor.progress", "imports"],
+    "executor.relational": [
+        "planner.ir", "storage", "values", "executor.progress", "executor.cpu.kernels.lists", "imports",
+    ],
     "executor.cpu": [
         "planner.ir", "storage", "executor.lowering", "executor.backend", "executor.memory", "executor.profile",
         "executor.progress", "executor.census", "imports",

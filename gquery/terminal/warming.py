@@ -24,6 +24,7 @@ _FOLD = """
 MATCH REPEATABLE ELEMENTS (a)-[:ONE]->(b)-[:ONE]->(c) WHERE a.x > 9 AND b.x < 7 RETURN count(*) AS n UNION ALL
 MATCH REPEATABLE ELEMENTS (a)-[:ONE]->(b)-[:ONE]->(c)-[:ONE]->(d) RETURN count(*) AS n UNION ALL
 MATCH (a)-[:MANY]->(b), (a)-[:ONE]->(c) RETURN count(*) AS n UNION ALL MATCH (a)-[:ONE]->(a) RETURN count(*) AS n
+UNION ALL MATCH (a)-[:MANY]-()-[:MANY]-(b) WITH a.kind AS one, b.kind AS other, count(*) AS n RETURN n
 """
 _PATHS = """
 MATCH (a {x: 1})-[:ONE*]->(b) WITH DISTINCT b LIMIT 9 MATCH (c {x: 2}) MATCH one = ANY SHORTEST (b)-[:ONE]->+(c)

@@ -22,7 +22,7 @@ def test_warm(cli: Cli) -> None:
     assert err.endswith("all common kernels are compiled\n")
     found = {path.name.split("-")[0] for path in kernel_cache.folder().glob("**/*.nbi")}
     assert kernel_cache.has_all()
-    assert {"extend.extend", "tree.total", "chain.sweep", "branch.multiply", "walk.advance"} <= found
+    assert {"extend.extend", "tree.total", "chain.sweep", "branch.multiply", "walk.advance", "tally.tally"} <= found
     assert {"inside.sum_inside", "push.sum_push", "sample.sample", "adaptive.sum_adaptively"} <= found
 
 

@@ -126,11 +126,13 @@ def test_too_many_values_go_to_duckdb_as_they_are(
     assert answer(graph, QUERIES[1]) == expected
 
 
-def test_weights_that_floats_cannot_add_go_to_duckdb_as_they_are(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_that_numbers_cannot_add_go_to_duckdb_as_they_are(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = "MATCH (a:Person)-[:KNOWS]->()-[:KNOWS]->() RETURN a.town AS x, count(*) AS n"
     expected = answer(graph, text)
     monkeypatch.setattr(alike, "_FEWEST", 1)
-    monkeypatch.setattr(alike, "_EXACT", 500)
+    monkeypatch.setattr(alike, "_MOST", 500)
     assert answer(graph, text) == expected
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from math import prod
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gquery.arrays import to_arrow, to_numpy
+from gquery.arrays import filled, to_arrow, to_numpy
 from gquery.executor.progress import Control
 from gquery.executor.relational.codes.property_codes import ROW_BYTES, Codes, codes_of, may_have_codes
 from gquery.executor.relational.codes.waiting import Waiting, enough_for
@@ -31,7 +32,8 @@ from gquery.storage.graph import Snapshot
 
 _MOST_ROWS = 2**20  # different rows that are counted
 _FEWEST = 2**14  # rows that are worth counting
-_EXACT = 2**53  # up to which floats count exactly
+_MOST = 2**63 - 1  # rows that a number can count
+_EACH = 2**16  # different rows up to which each thread counts by itself
 
 
 def can_be_alike(projection: Projection, others: tuple[Expression, ...], snapshot: Snapshot) -> bool:
@@ -46,10 +48,6 @@ def can_be_alike(projection: Projection, others: tuple[Expression, ...], snapsho
         and all(may_have_codes(part) and part.key not in ids for part in read)
         and not any(map(is_volatile, expressions))
     )
-
-
-Numbered = tuple[NDArray[np.int64], NDArray[np.int64] | None]
-"""The numbers of some rows, and their weights."""
 
 
 class AlikeRows:
@@ -94,9 +92,8 @@ class Counter:
 
     def __init__(self, codes: Mapping[tuple[str, str], Codes]) -> None:
         self._codes = codes
-        self._counts = np.zeros(prod(len(each.values) for each in codes.values()), np.int64)
-        self._waiting: list[Numbered] = []
-        self._rows_waiting = 0
+        self._size = prod(len(each.values) for each in codes.values())
+        self._counts: list[NDArray[np.int64]] = []  # which nobody adds to now
         self._most = 0
         self._lock = threading.Lock()
 
@@ -105,48 +102,55 @@ class Counter:
         weights = to_numpy(batch.column(WEIGHT)) if WEIGHT in batch.schema.names else None
         most = batch.num_rows if weights is None else batch.num_rows * int(weights.max(initial=0))
         with self._lock:
-            if self._most + most >= _EXACT:
+            if self._most + most > _MOST:
                 return False
             self._most += most
-        self._count(self._together((self._numbers(batch), weights)))
+        from gquery.executor.cpu.kernels.lists.tally import AT_ONCE, tally  # Numba takes half a second to import
+
+        ids = [filled(batch.column(variable), -1) for _, variable in self._codes]
+        table = np.array([self._row(*pair) for pair in zip(self._codes.values(), ids, strict=True)], np.int64)
+        with self._counting() as counts:
+            address = 0 if weights is None else pa.py_buffer(weights).address
+            tally(table, address, batch.num_rows, np.empty(AT_ONCE, np.int64), counts, self._is_large)
         return True
 
-    def _numbers(self, batch: pa.RecordBatch) -> NDArray[np.int64]:
-        """One number for all codes of a row."""
-        numbers = np.zeros(batch.num_rows, np.int64)
-        for (_, variable), codes in self._codes.items():
-            numbers *= len(codes.values)
-            numbers += codes.of(batch.column(variable))
-        return numbers
+    def _row(self, codes: Codes, ids: NDArray[Any]) -> tuple[int, ...]:
+        """A column as the kernel has it."""
+        known = to_numpy(codes.codes)
+        addresses = pa.py_buffer(known).address, pa.py_buffer(ids).address
+        return addresses[0], known.itemsize, addresses[1], ids.itemsize, len(codes.values)
 
-    def _together(self, rows: Numbered) -> list[Numbered]:
-        """What waits to be counted, with these rows, once it is worth going through all numbers there are."""
+    @property
+    def _is_large(self) -> bool:
+        """Whether all threads add to the same array."""
+        return self._size > _EACH
+
+    @contextmanager
+    def _counting(self) -> Iterator[NDArray[np.int64]]:
+        """An array that a thread adds to."""
         with self._lock:
-            self._waiting.append(rows)
-            self._rows_waiting += len(rows[0])
-            return self._all_waiting() if self._rows_waiting >= len(self._counts) else []
-
-    def _all_waiting(self) -> list[Numbered]:
-        waiting, self._waiting, self._rows_waiting = self._waiting, [], 0
-        return waiting
+            counts = self._counts.pop() if self._counts else np.zeros(self._size, np.int64)
+            if self._is_large:
+                self._counts.append(counts)
+        yield counts
+        if not self._is_large:
+            with self._lock:
+                self._counts.append(counts)
 
     def rows(self, schema: pa.Schema, control: Control) -> Iterator[pa.RecordBatch]:
         """Each different row once, with its weight."""
-        self._count(self._all_waiting())
-        found = np.flatnonzero(self._counts)
+        first, *others = self._counts or [np.zeros(0, np.int64)]
+        for counts in others:
+            first += counts
+        found = np.flatnonzero(first)
         size = max(1, batch_bytes(control) // sum(8 + each.longest for each in self._codes.values()))
         for begin in range(0, len(found), size):
             control.check()
-            yield self._decoded(found[begin : begin + size], schema)
+            part = found[begin : begin + size]
+            yield self._decoded(part, first[part], schema)
 
-    def _count(self, waiting: list[Numbered]) -> None:
-        for rows, weights in waiting:
-            counts = np.bincount(rows, weights, len(self._counts)).astype(np.int64, copy=False)
-            with self._lock:
-                self._counts += counts
-
-    def _decoded(self, found: NDArray[np.int64], schema: pa.Schema) -> pa.RecordBatch:
-        columns = {WEIGHT: to_arrow(self._counts[found])}
+    def _decoded(self, found: NDArray[np.int64], weights: NDArray[np.int64], schema: pa.Schema) -> pa.RecordBatch:
+        columns = {WEIGHT: to_arrow(weights)}
         for (name, _), codes in reversed(tuple(self._codes.items())):
             found, code = np.divmod(found, len(codes.values))
             columns[name] = cast(codes.values.take(to_arrow(code)), schema.field(name).type)
