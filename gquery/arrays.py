@@ -57,11 +57,17 @@ def to_numpy(numbers: pa.Array | pa.ChunkedArray) -> NDArray[Any]:
     return np.frombuffer(buffer, dtype, len(numbers), numbers.offset * dtype.itemsize)
 
 
-def raised(numbers: NDArray[Any], by: int) -> pa.Array:
-    """Numbers and another one as int64, in Arrow's memory: its pages are large, those of NumPy are made one by one."""
-    buffer = pa.allocate_buffer(8 * len(numbers))
-    np.add(numbers, by, out=np.frombuffer(buffer, np.int64), dtype=np.int64)
-    return pa.Array.from_buffers(pa.int64(), len(numbers), [None, buffer])
+def room(count: int, dtype: np.dtype[Any] | type[Any]) -> NDArray[Any]:
+    """An array in Arrow's memory: its pages are large, those of NumPy are made one by one."""
+    dtype = np.dtype(dtype)
+    return np.frombuffer(pa.allocate_buffer(dtype.itemsize * count), dtype, count)
+
+
+def raised(numbers: NDArray[Any], by: int) -> NDArray[np.int64]:
+    """Numbers and another one as int64."""
+    made = room(len(numbers), np.int64)
+    np.add(numbers, by, out=made, dtype=np.int64)
+    return made
 
 
 def filled(numbers: pa.Array, number: int) -> NDArray[Any]:

@@ -118,5 +118,5 @@ def test_scalars_that_do_not_fit() -> None:
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_numbers_and_another_one(dtype: type[np.signedinteger[Any]]) -> None:
     for numbers in ([], [0], [-3, 2**31 - 1, 5]):
-        found = raised(np.array(numbers, dtype), 2**40)
+        found = pa.array(raised(np.array(numbers, dtype), 2**40))
         assert found.equals(pa.array([number + 2**40 for number in numbers], pa.int64()))

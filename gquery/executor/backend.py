@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.arrays import raised, room
 from gquery.executor.lowering.kept import Kept, KeptEdges
 from gquery.executor.lowering.program import Program
 from gquery.executor.lowering.seeds import Seeds
@@ -69,8 +70,9 @@ class Stored:
     def at(self, vertices: NDArray[np.int32]) -> NDArray[Any]:
         """The numbers of some vertices."""
         if self.values is None:
-            return np.add(vertices, self.begin - self.first, dtype=np.int64)
-        return self.values.take(vertices - np.int32(self.first) if self.first else vertices)
+            return raised(vertices, self.begin - self.first)
+        places = vertices - np.int32(self.first) if self.first else vertices
+        return self.values.take(places, out=room(len(places), self.dtype), mode="clip")  # others write to a copy first
 
 
 @record(frozen=True, slots=True)

@@ -218,7 +218,9 @@ class Chain:
         if columns is None or first.counting or first.residual or control.memory_limit is not None:
             return None
         gathers = self.engine.backend(control.check).gathers
-        asked = None if gathers == "nothing" else asked_of(columns, first.graph, self.engine.snapshot)
+        if gathers == "nothing" or (gathers == "stored" and first.looks_up):
+            return None
+        asked = asked_of(columns, first.graph, self.engine.snapshot)
         if asked is None or (gathers == "stored" and any(values.stored is None for _, values in asked)):
             return None
         here = measured[0] if measured else Measured()

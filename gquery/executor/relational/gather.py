@@ -77,7 +77,7 @@ class Gathering:
         def of_table(table: int, rows: pa.Array) -> pa.Array:
             first = first_id(tables[table], column, len(rows))
             if first is not None:
-                return shown(raised(to_numpy(rows), first), column.type)
+                return shown(to_arrow(raised(to_numpy(rows), first)), column.type)
             values = stored_column(tables[table], column)
             return pa.nulls(len(rows), wanted) if values is None else shown(_taken(values, rows), column.type)
 

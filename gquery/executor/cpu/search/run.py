@@ -27,9 +27,7 @@ _LARGEST_BUFFER = 1 << 19  # partial matches: workers take turns at what Python 
 _USUAL_BUFFER = 1 << 17  # soon full, and Python's part is little beside it
 _SMALLEST_BUFFER = 1 << 8
 _ROUNDS = 4  # batches that each worker makes at least, of those that are listed
-_WRITERS = (
-    8  # workers for a list that is quickly found: more wait for each other in Python (scaling.md has the figures)
-)
+_WRITERS = 12  # workers for a list that is quickly found: more wait for each other in Python (scaling.md has figures)
 _QUICK = 8.0  # looks at neighbours for each row of such a list
 _LASTING = 100_000.0  # estimated looks at neighbours: half a millisecond
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from gquery.arrays import room
 from gquery.executor.backend import Stored
 from gquery.executor.cpu.kernels.lists.gather import BYTES, GATHER_COLUMNS, LEVEL, NUMBERS, OUT, SHIFT, VERTICES
 from gquery.executor.cpu.machine.native import address
@@ -70,13 +70,12 @@ class Room:
         if not self._arrays:
             dtypes = self._columns.dtypes
             sizes = [-(-self.rows * dtype.itemsize // _LINE) * _LINE for dtype in dtypes]
-            buffer = pa.allocate_buffer(sum(sizes))  # Arrow's: its pages are large, those of NumPy are made one by one
-            ends = np.cumsum(sizes)
+            whole, ends = room(sum(sizes), np.uint8), np.cumsum(sizes)  # asked for once
             self._arrays = [
-                np.frombuffer(buffer, dtype, self.rows, int(end) - size)
-                for dtype, size, end in zip(dtypes, sizes, ends, strict=True)
+                whole[end - size : end].view(dtype)[: self.rows]
+                for dtype, size, end in zip(dtypes, sizes, ends.tolist(), strict=True)
             ]
-            self._table[:, OUT] = buffer.address + ends - sizes
+            self._table[:, OUT] = address(whole) + ends - sizes
         return self._table
 
     def written(self, count: int) -> list[NDArray[Any]]:
