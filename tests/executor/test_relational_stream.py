@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,8 @@ import pytest
 
 from gquery.errors import MemoryLimitError, QueryCancelled, QueryTimeout
 from gquery.executor.progress import Control
+from gquery.executor.relational import computing
+from gquery.executor.relational.database import running as database
 from gquery.executor.relational.database.running import LEAST_MEMORY
 from gquery.executor.relational.database.watch import NAME
 from tests.conftest import patience
@@ -219,3 +222,23 @@ def test_nothing_is_written_beside_the_user(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     list(tail_of(SORTED).run(many_values(5), Control(memory_limit=LEAST_MEMORY)))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("batches", "threads"), [(4, 1), (60, 2)])
+def test_several_threads_group_many_rows_however_small_the_first_batch(
+    batches: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    stream = database.stream
+
+    def noted(*arguments: Any, **named: Any) -> Iterator[pa.RecordBatch]:
+        asked.append(named["threads"])
+        return stream(*arguments, **named)
+
+    monkeypatch.setattr(database, "stream", noted)
+    monkeypatch.setattr(computing, "FEW", 0)
+    answer = tail_of("MATCH (a:Person) RETURN a.age + rand() * 0 AS r, count(*)").run(
+        people(batches, 1000), Control(), threads=2
+    )
+    assert sum(batch.num_rows for batch in answer)
+    assert asked == [threads]

@@ -28,7 +28,7 @@ from gquery.planner.ir.segments import Projection
 from gquery.stopping import Check, unchecked
 from gquery.storage.graph import Snapshot
 
-_MANY = 1 << 14  # rows of a batch that are worth a second thread
+_MANY = 1 << 14  # rows that are worth a second thread
 
 Batches = Generator[pa.RecordBatch, None, None]
 
@@ -180,17 +180,27 @@ class Computing:
         rows_in = statement.rows_in if control.memory_limit is None else statement.rows_in and 1
         most = batch_bytes(control) // statement.copies if statement.copies > 1 else None
         fed = (part for batch in gathered for part in _sliced(batch, rows_in, most))
-        first = next(fed, None)
-        long = first is not None and any(map(may_be_long, outputs))
-        width = max(inputs.average_width, first.nbytes / first.num_rows if first is not None and long else 0.0)
+        alone = not self.selection.blocking or self.selection.collects or statement.given.functions or rows_in
+        alone = alone or control.memory_limit is not None
+        seen = _first(fed, 1 if alone else _MANY)  # of a scan the first batch is small
+        rows = sum(batch.num_rows for batch in seen)
+        long = rows > 0 and any(map(may_be_long, outputs))
+        width = max(inputs.average_width, sum(batch.nbytes for batch in seen) / rows if long else 0.0)
         rows_out = min(statement.rows_out or running.BATCH_ROWS, running.rows_of(2 * width, control))
-        again = chain([] if first is None else [first], fed)
-        few = first is None or first.num_rows < _MANY
-        alone = few or not self.selection.blocking or self.selection.collects or statement.given.functions or rows_in
-        threads = 1 if alone or control.memory_limit is not None else threads
-        rows = running.stream(statement.sql, statement.given, inputs.schema, again, control, rows_out, threads=threads)
-        with closing(rows), closing(fed):
-            yield from rows if not inputs.codes else (inputs.decoded(outputs, batch) for batch in rows)
+        threads = 1 if alone or rows < _MANY else threads
+        again = chain(seen, fed)
+        found = running.stream(statement.sql, statement.given, inputs.schema, again, control, rows_out, threads=threads)
+        with closing(found), closing(fed):
+            yield from found if not inputs.codes else (inputs.decoded(outputs, batch) for batch in found)
+
+
+def _first(batches: Iterator[pa.RecordBatch], rows: int) -> list[pa.RecordBatch]:
+    """The first batches, until they have so many rows."""
+    found: list[pa.RecordBatch] = []
+    while rows > 0 and (batch := next(batches, None)) is not None:
+        found.append(batch)
+        rows -= batch.num_rows
+    return found
 
 
 def _together(batches: list[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBatch:
