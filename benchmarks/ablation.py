@@ -181,6 +181,7 @@ TECHNIQUES = (
         "along each data edge by itself",
         tuple((each, "repeated_edges", _where_pushed) for each in (matching, strategy)),
     ),
+    Technique("pairs without what joins them", (_costs(effort=replace(CPU.effort, pairs=False)),)),
     Technique("edges as they are stored", ((matching, "_pays_to_scan", _never),)),
     Technique("keys as codes", ((computing, "coded_keys", _nothing),)),
     Technique("statements on all threads", ((running, "stream", _on_one_thread),)),

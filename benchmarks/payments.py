@@ -28,6 +28,7 @@ QUESTIONS = {
     "two hops by country": "MATCH (a)-[]->(b)-[]->(c) RETURN c.country, count(*)",
     "paths of three by country": "MATCH (a)-[]->(b)-[]->(c)-[]->(d) RETURN c.country, count(*)",
     "two to and one from": "MATCH (a)-[]->(b), (a)-[]->(c), (a)<-[]-(d) RETURN a.country, count(*)",
+    "who pays the same": "MATCH (a)-[]->(b)<-[]-(c) WHERE a.country = 'country 70' RETURN a.id, c.id, count(*)",
     "paid on": "MATCH (a)-[p]->(b)-[q]->(c) WHERE p.amount = q.amount RETURN count(*)",
 }
 

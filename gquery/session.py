@@ -187,7 +187,7 @@ class Planned:
             return Ready(plan, {each.plan.number: Settled(each, most=costs.worth_improving) for each in halves}, {}, [])
 
         self.plan, self.matchings, tails, chains = known.plan(
-            (*asked, limits, settings.device, settings.threads, costs.select, costs.effort.of_each), bound, planned
+            (*asked, limits, settings.device, settings.threads, costs.select, costs.effort), bound, planned
         )
         self.notices, self.device = bound.notices, bound.device
         backend, besides = partial(backend_of, settings), (card_beside(settings), walker_beside(settings))

@@ -191,6 +191,26 @@ class Matcher:
                         found.add(partial, vertices, plan.problem.coefficient * plan.times)
         yield from _through(found.matches(), behind)
 
+    def cases(
+        self,
+        plans: Sequence[MatchPlan],
+        ends: Sequence[int],
+        profile: Profile,
+        behind: Callable[[Matches], Iterable[Item]],
+    ) -> Generator[Item, None, None]:
+        """What `matches` gives for the first of some plans, of which the query vertices `ends` are listed, and for the
+        others, where these are one vertex."""
+
+        def both(batch: Matches) -> Iterable[Item]:
+            (column,) = batch.vertices.values()
+            weights = batch.weights if plans[0].weighted else None
+            return behind(Matches(batch.count, dict.fromkeys(ends, column), {}, weights))
+
+        with closing(self.matches(plans[0], profile, behind)) as items:
+            yield from items
+        if len(plans) > 1:
+            yield from self.counts_of_each(plans[1:], ends[0], profile, both)
+
     def matches(
         self, plan: MatchPlan, profile: Profile, behind: Callable[[Matches], Iterable[Item]]
     ) -> Generator[Item, None, None]:
@@ -225,11 +245,11 @@ class Matcher:
         """Numbers of vertices for all matches, batch by batch: gathered on the device if that can be done there, and
         copied from it if that is asked for."""
         if plan.scanned:
-            yield from self._scanned(plan, profile, _turns(asked, plan.cost))
+            yield from self._scanned(plan, profile, turns_of(asked, plan.cost))
             return
         program, slices = self._start(plan, profile)
         if not isinstance(slices, GathersColumns) or program.summing or program.edges or plan.limit is not None:
-            yield from self._matches(plan, program, slices, _turns(asked, plan.cost))
+            yield from self._matches(plan, program, slices, turns_of(asked, plan.cost))
             return
         columns, ways = turned(asked, {vertex: level for level, vertex in enumerate(plan.order)}, plan.permutations)
         with closing(slices.gathered(columns, copied)) as batches:
@@ -271,7 +291,7 @@ class Matcher:
             memory.release(memory.used - self.candidates.nbytes - before)
 
 
-def _turns(asked: Sequence[Asked], rows: float) -> Callable[[Matches], Iterable[Turns]]:
+def turns_of(asked: Sequence[Asked], rows: float) -> Callable[[Matches], Iterable[Turns]]:
     """What gathers numbers of matches; about as many are there."""
     stored = [
         (vertex, values.stored(rows) if values.stored is not None else Stored(0, values.make()))

@@ -18,7 +18,7 @@ from gquery.executor.expansion.products import products
 from gquery.executor.gathered import Asked, Turns
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.lowering.seeds import Seeds
-from gquery.executor.matcher import Matcher, Prepared
+from gquery.executor.matcher import Matcher, Prepared, turns_of
 from gquery.executor.memory import Taking
 from gquery.executor.profile import Profile
 from gquery.executor.progress import Control, GivenUp, OrdersGivenUp, Step, Try
@@ -293,6 +293,8 @@ class Matching:
     def _found(self, matcher: Matcher, behind: Callable[[Matches], Iterable[Item]]) -> Generator[Item, None, None]:
         """What is made of the matches, which may be those of several plans."""
         plans, profile = self.measured.matchings, self.measured.profile
+        if self.plan.cases:
+            return matcher.cases(plans, tuple(self.plan.kept), profile, behind)
         if len(plans) == 1 and plans[0].problem.coefficient == 1:
             return matcher.matches(plans[0], profile, behind)
         (vertex,) = self.plan.kept
@@ -302,8 +304,11 @@ class Matching:
         """Numbers of the vertices of all matches."""
         with self._alone() as own:
             matcher = own._prepared()
-            (matching,) = self.measured.matchings
-            found = matcher.gathered(matching, self.measured.profile, asked, copied)
+            first, *others = self.measured.matchings
+            if others:
+                found = self._found(matcher, turns_of(asked, first.cost))
+            else:
+                found = matcher.gathered(first, self.measured.profile, asked, copied)
             with standing_by(matcher), closing(found):
                 yield from found
 

@@ -346,7 +346,9 @@ def _step_text(matching: MatchPlan, level: int, step: ExtendStep) -> str:
         along = " and ".join(graph.edges[edge].described for edge in step.backward)
         text = f"{'Extend' if level < matching.kept else 'Sum over'} {vertex.described} along {along}"
     else:
-        text = f"{'Scan' if level == 0 or level < matching.kept else 'Sum over'} {vertex.described}"
+        reached = matching.strategy == "push" and level == 1 < matching.kept
+        way = "Reach" if reached else "Scan" if level == 0 or level < matching.kept else "Sum over"
+        text = f"{way} {vertex.described}"
     name = _names(graph)
     tests = [f"<> {name[other]}" for other in step.different_from]
     if step.constants:

@@ -149,4 +149,5 @@ def plan_match(segment: Match, wanted: Wanted, context: Context, starts: bool = 
         draft.residual,
         draft.implied,
         draft.costly,
+        cases=draft.cases,
     )

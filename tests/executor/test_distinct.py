@@ -14,12 +14,12 @@ GATHERED = {
     "a whole one of any label": "(a)-[:S]->(b:A)|a",
     "neighbours": "(a:A)-[:S]->(b:A)-[:S]->(c:A)|a.id AS a, b.id AS b, b.x AS x",
     "a triangle's": "(a:A)-[:S]->(b:A)-[:S]->(c:A), (a)-[:S]->(c)|id(b) AS b, id(c) AS c",
+    "those that others join": "(a:A)-[:S]->(b:A)-[:S]->(c:A)|a.id AS a, c.id AS c",
     "with a condition": "(a:A)-[:S]->(b:A) WHERE a.x > 1|id(b) AS b",
 }
 GROUPED = {
     "a property": "(a:A)-[:S]->(b:A)|b.x AS x",
     "ids of several labels": "(a)-[:S]->(b:A)|id(a) AS a",
-    "what lies between": "(a:A)-[:S]->(b:A)-[:S]->(c:A)|a.id AS a, c.id AS c",
     "parallel edges": "(a:A)-[:P]->(b:A)|a.id AS a, b.id AS b",
     "an optional one": "(a:A) OPTIONAL MATCH (a)-[:S]->(b:A)|b.id AS b",
     "an aggregate": "(a:A)-[:S]->(b:A)|b.id AS b, count(DISTINCT a) AS n",

@@ -1,11 +1,13 @@
-"""DISTINCT that the rows before it fulfil anyway: where no two can be alike, nobody has to look for those that are."""
+"""DISTINCT and groups that the rows before fulfil anyway: where none are alike, nobody looks for those that are."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from gquery.planner.ir.expr import Aggregate, Attribute, Column, Expression, is_aggregated, with_children
+from gquery.executor.relational.selection import WEIGHTS
+from gquery.planner.ir.expr import Aggregate, Attribute, Column, Expression, is_aggregated, walk, with_children
 from gquery.planner.ir.query_graph import QueryVertex
 from gquery.planner.ir.query_plan import PathsPlan, QueryPlan
 from gquery.planner.ir.segments import Project
@@ -14,22 +16,22 @@ from gquery.storage.graph import Snapshot
 
 def taken_once(plan: QueryPlan | PathsPlan, project: Project, snapshot: Snapshot) -> Project:
     """The projection without DISTINCT where the rows are different that it makes of those of a step that begins a
-    chain, or of what paths lead to from anywhere; count(DISTINCT v) counts rows there where each has another v."""
+    chain, or of what paths lead to from anywhere. Where each row is a group of its own count(*) is its weight; and
+    count(DISTINCT v) counts rows where each has another v."""
     vertices = _told_apart(plan)
     if not vertices or project.per is not None:
         return project
-    projection = project.projection
-    if any(is_aggregated(item.expression) for item in projection.items):
-        if len(vertices) > 1:
-            return project
-        counting = partial(_counting_rows, vertices[0])
-        items = tuple(replace(item, expression=counting(item.expression)) for item in projection.items)
-        order_by = tuple(replace(item, expression=counting(item.expression)) for item in projection.order_by)
-        where = tuple(map(counting, project.where))
-        return replace(project, projection=replace(projection, items=items, order_by=order_by), where=where)
-    expressions = [item.expression for item in projection.items]
-    different = all(any(_names(each, vertex, snapshot) for each in expressions) for vertex in vertices)
-    return replace(project, projection=replace(projection, distinct=False)) if different else project
+    expressions = [item.expression for item in project.projection.items]
+    keys = [each for each in expressions if not is_aggregated(each)]
+    different = all(any(_names(each, vertex, snapshot) for each in keys) for vertex in vertices)
+    if not any(map(is_aggregated, expressions)):
+        return replace(project, projection=replace(project.projection, distinct=False)) if different else project
+    if different and plan.weighted and all(map(_counts_rows, _aggregates(project))):
+        project = _with(project, _weight)
+        return replace(project, projection=replace(project.projection, distinct=False))
+    if len(vertices) > 1:
+        return project
+    return _with(project, partial(_counting_rows, vertices[0]))
 
 
 def _told_apart(plan: QueryPlan | PathsPlan) -> tuple[QueryVertex, ...]:
@@ -37,9 +39,10 @@ def _told_apart(plan: QueryPlan | PathsPlan) -> tuple[QueryVertex, ...]:
     parallel edges nothing counts but that there is one. None where rows may be alike."""
     if isinstance(plan, PathsPlan):
         return (plan.graph.vertices[plan.segment.target],) if plan.together else ()
-    several = plan.problem.constraints.choices or any(part.kind == "optional" for part in plan.graph.parts)
-    if not plan.existence or plan.limit is not None or several:
-        return ()
+    if not plan.cases:
+        several = plan.problem.constraints.choices or any(part.kind == "optional" for part in plan.graph.parts)
+        if not plan.existence or plan.limit is not None or several:
+            return ()
     return tuple(plan.graph.vertices[vertex] for vertex in sorted(plan.kept))
 
 
@@ -53,6 +56,30 @@ def _names(expression: Expression, vertex: QueryVertex, snapshot: Snapshot) -> b
         return False
     own = snapshot.vertex_tables[vertex.tables[0]].id_name
     return expression.attribute is Attribute.ID or (own is not None and expression.key == own)
+
+
+def _with(project: Project, change: Callable[[Expression], Expression]) -> Project:
+    """The projection with other expressions, each made of one of its own."""
+    projection = project.projection
+    items = tuple(replace(item, expression=change(item.expression)) for item in projection.items)
+    order_by = tuple(replace(item, expression=change(item.expression)) for item in projection.order_by)
+    changed = replace(projection, items=items, order_by=order_by)
+    return replace(project, projection=changed, where=tuple(map(change, project.where)))
+
+
+def _aggregates(project: Project) -> Iterator[Aggregate]:
+    expressions = (*project.projection.expressions, *project.where)
+    return (part for each in expressions for part in walk(each) if isinstance(part, Aggregate))
+
+
+def _counts_rows(aggregate: Aggregate) -> bool:
+    """Whether it is the number of rows, none of which lacks a vertex."""
+    return aggregate.function == "count" and aggregate.argument is None and not aggregate.distinct
+
+
+def _weight(expression: Expression) -> Expression:
+    """With the row's weight in place of count(*)."""
+    return WEIGHTS if isinstance(expression, Aggregate) else with_children(expression, _weight)
 
 
 def _counting_rows(vertex: QueryVertex, expression: Expression) -> Expression:

@@ -18,6 +18,7 @@ from gquery.executor.cpu.search.packed_once import PackedOnce
 from gquery.executor.cpu.search.run import CpuSlices
 from gquery.executor.cpu.search.sampling import CpuSampler
 from gquery.executor.lowering.program import Program
+from gquery.executor.lowering.pushed import searched
 from gquery.executor.progress import Control
 from gquery.planner.ir.filters import Filter
 from gquery.planner.ir.query_graph import QueryGraph
@@ -100,6 +101,8 @@ class CpuCandidates:
 
     def start(self, program: Program, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None = None) -> CpuSlices:
         with stoppable(self.sets.control.check):
+            if pool is not None and len(pool) > 1 and program.strategy == "push":
+                program = searched(program)  # both ends are given
             sets, packed = self._plans.pack(program, self.sets, ranks, pool is not None)
             return CpuSlices(program, sets, packed, pool)
 

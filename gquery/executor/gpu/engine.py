@@ -16,6 +16,7 @@ from gquery.executor.gpu.device import Device
 from gquery.executor.gpu.resident import QueryRows, ResidentGraph
 from gquery.executor.gpu.search import GpuSlices
 from gquery.executor.lowering.program import Program
+from gquery.executor.lowering.pushed import searched
 from gquery.executor.progress import Control
 from gquery.planner.ir.filters import Filter
 from gquery.planner.ir.query_graph import QueryGraph
@@ -130,6 +131,8 @@ class GpuCandidates:
             return self.sets.common(merged).fetched()
 
     def start(self, program: Program, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None = None) -> GpuSlices:
+        if program.strategy == "push" and program.listed > 1:
+            program = searched(program)
         with self.sets.device.guarded():
             return GpuSlices(program, self.sets, ranks, pool)
 

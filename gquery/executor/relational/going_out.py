@@ -33,8 +33,8 @@ class Waiting:
 
 class GoingOut:
     """Batches of an answer, or of the rows between two clauses. travelling: what travels for each of some items.
-    outputs: all that does, with WEIGHTS where each row stands for several. final: to the user, who gets whole elements
-    where rows have ids."""
+    outputs: all that does. final: to the user, who gets whole elements where rows have ids. weighted: each row stands
+    for several, as WEIGHTS among the outputs say."""
 
     def __init__(
         self,
@@ -43,12 +43,13 @@ class GoingOut:
         travelling: Sequence[Expression],
         outputs: Sequence[Expression],
         final: bool,
+        weighted: bool,
     ) -> None:
         self._snapshot = snapshot
         self._final = final
         self._elements = ElementWriter(snapshot)
         self._places = {output: place for place, output in enumerate(outputs)}
-        self._weights = self._places.get(WEIGHTS)
+        self._weights = self._places[WEIGHTS] if weighted else None
         self.columns = tuple(map(self._column, items, travelling))
         weights = [] if self._weights is None else [(WEIGHT, pa.int64())]
         self.schema = pa.schema([

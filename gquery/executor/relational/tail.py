@@ -81,7 +81,7 @@ class Tail:
         self._residual = residual
         self._adds_weights = weighted and self._is_grouped
         self._reads_weights = weighted
-        self._out = GoingOut(snapshot, projection.items, travelling, self._outputs, final)
+        self._out = GoingOut(snapshot, projection.items, travelling, self._outputs, final, self.weighted)
         if not self._is_bare_count and self._computing is not None and self._computing.direct is None:
             self._computing.build(check)  # says now what SQL cannot
 

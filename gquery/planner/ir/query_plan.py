@@ -25,7 +25,8 @@ class QueryPlan:
     kept: the query vertices that are listed, none when the answer only counts; the others are summed out. weighted:
     what is listed comes with the number of matches that it stands for. existence: that number does not matter. weighed:
     rows that are alike may go out as one, with their number. residual: predicates that the relational tail checks.
-    number: the segment's, among all of the query.
+    number: the segment's, among all of the query. cases: problems whose matches are listed in place of the problem's,
+    which are the same altogether; none where those are.
     """
 
     segment: Match
@@ -41,10 +42,16 @@ class QueryPlan:
     implied: int = 0
     costly: int = 0
     number: int = 0
+    cases: tuple[Problem, ...] = ()
 
     @property
     def graph(self) -> QueryGraph:
         return self.problem.graph
+
+    @property
+    def listed(self) -> Problem:
+        """The problem whose matches are looked for, but for special cases."""
+        return self.cases[0] if self.cases else self.problem
 
     @property
     def counting(self) -> bool:

@@ -51,6 +51,7 @@ class Draft:
     implied: int = 0
     costly: int = 0
     values: tuple[tuple[int, Comparison], ...] = ()
+    cases: tuple[Problem, ...] = ()
 
     @property
     def limit(self) -> int | None:

@@ -10,6 +10,7 @@ from gquery.planner.ir.relations import Binding, Valued
 from gquery.planner.passes.draft import Draft
 from gquery.planner.passes.reaching import is_named
 from gquery.planner.search.context import Context
+from gquery.planner.search.sums.pairs import cases_of
 from gquery.records import replace
 from gquery.storage.statistics import Statistics
 
@@ -22,7 +23,29 @@ def keep_what_is_listed(draft: Draft, context: Context) -> Draft:
     everything = len(kept) == len(draft.graph.vertices)
     alone = len(kept) == 2 and len(draft.graph.edges) == 1  # then each data edge is a row as soon as all are counted
     plain = everything and (alone or all(choice.listed for choice in draft.problem.constraints.choices))
+    if everything and (cases := _cases(draft, context)):
+        return replace(draft, kept=_asked(draft.problem, draft.spoken_of), cases=cases)
     return replace(draft, kept=kept, weighted=draft.weighted and not plain)
+
+
+def _cases(draft: Draft, context: Context) -> tuple[Problem, ...]:
+    """What is listed where the answer speaks of two vertices that others join, of which it minds at most how many there
+    are: these two alone."""
+    graph, segment, asked = draft.graph, draft.segment, _asked(draft.problem, draft.spoken_of)
+    if not (draft.weighted or draft.existence) or draft.limit is not None or len(asked) != 2:
+        return ()
+    if segment.input or segment.lead or not context.costs.effort.pairs:
+        return ()
+    if any(is_named(vertex, context.statistics) for vertex in graph.vertices if vertex.index not in asked):
+        return ()  # there are no more ways than pairs
+    return cases_of(draft.problem, asked, context.invariants)
+
+
+def _asked(problem: Problem, spoken_of: frozenset[str]) -> frozenset[int]:
+    """The vertices that the answer speaks of, the ends of such edges and of all that may collide with them."""
+    listed = (choice.vertices for choice in problem.constraints.choices if choice.listed)
+    named = (vertex.index for vertex in problem.graph.vertices if vertex.variable in spoken_of)
+    return frozenset(named).union(*listed)
 
 
 def _kept(problem: Problem, spoken_of: frozenset[str], limit: int | None, statistics: Statistics) -> frozenset[int]:
@@ -34,10 +57,7 @@ def _kept(problem: Problem, spoken_of: frozenset[str], limit: int | None, statis
     required = {vertex.index for vertex in graph.vertices if graph.part_of(vertex.index) is None}
     if limit is not None or not required:
         return frozenset(required)
-    kept = {vertex.index for vertex in graph.vertices if vertex.variable in spoken_of}
-    for choice in problem.constraints.choices:
-        if choice.listed:
-            kept.update(choice.vertices)
+    kept = set(_asked(problem, spoken_of))
     kept = _connected(graph, kept or {min(required)}, [edge for edge in graph.edges if edge not in values])
     kept = _connected(graph, kept, graph.edges)
     kept |= {edge.source for edge in values if all(other.target in kept for other in graph.incident[edge.source])}

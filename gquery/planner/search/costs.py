@@ -53,6 +53,7 @@ class Effort:
     least_problems: int = 6  # weighed at most for one query, however cheap it is
     most_problems: int = 200  # however dear
     of_each: bool = True  # of what is counted for each vertex, too, whose numbers are held until all are known
+    pairs: bool = True  # that others join are listed without those, which takes a counter for each vertex
     problem_steps: int = 100_000  # problems times the query vertices cubed: large patterns are counted as they are
     numbered: float = 0.02  # share of the cost that weighing problems with numbered edges may take
     untied_steps: int = 240_000  # the same of problems that leave out far tests together
@@ -253,6 +254,7 @@ def for_card(costs: CostModel) -> CostModel:
         filters_begin=CARD.filters,
         weigh=costs.weigh * CARD.patience,
         tried=0.0,
+        effort=replace(costs.effort, pairs=False),
     )
 
 
@@ -274,7 +276,10 @@ _ROOM = 250  # bytes for each edge that adjacencies of some data edges alone may
 
 def for_memory(costs: CostModel, limit: int | None, vertices: int, edges: int) -> CostModel:
     """What a plan goes by for who may take so many bytes: where that is little beside the edges, no adjacencies of some
-    data edges alone are made, and where it is little beside the vertices, none is counted by several problems."""
+    data edges alone are made, and where it is little beside the vertices, none is counted by several problems. Where it
+    is limited at all vertices may have no counters."""
+    if limit is not None:
+        costs = replace(costs, effort=replace(costs.effort, pairs=False))
     if limit is not None and limit < _ROOM_OF_EACH * vertices:
         costs = replace(costs, effort=replace(costs.effort, of_each=False))
     if limit is None or limit >= _ROOM * edges:

@@ -49,6 +49,9 @@ class _Sums:
 
     def cheapest(self) -> tuple[Solution, ...]:
         problem, context = self.plan.problem, self.context
+        if self.plan.cases:
+            solver = self._solver(problem, self.cardinalities, context)
+            return tuple(solver.best(case) for case in self.plan.cases)
         found = self._solved(problem, self.cardinalities, context)
         cost = sum(map(self._cost, found))
         if (other := compared(self.plan)) is not None:

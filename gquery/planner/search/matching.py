@@ -40,9 +40,11 @@ def pick_space(plan: QueryPlan, known: Callable[[], Cardinalities], context: Con
         return "candidates", _DOUBT
     cardinalities = known()
     believed = plan.limit is not None or len(graph.vertices) <= costs.effort.trusted
-    raw = Solver(plan.problem, plan.kept, cardinalities, "vertices", context, lead=_lead(plan)).best(plan.problem).tree
+    raw = Solver(plan.problem, plan.kept, cardinalities, "vertices", context, lead=_lead(plan)).best(plan.listed).tree
     if raw.is_folded:
         return "vertices", f"{round(raw.cost):,.15g} looks at neighbours, every vertex in one pass"
+    if plan.cases:
+        return "vertices", f"{round(raw.cost):,.15g} looks at neighbours, from one end to the other"
     if not believed:
         return "candidates", _DOUBT
     raw_work, building = _work(raw, plan.limit), _building(graph, cardinalities, costs)
@@ -134,7 +136,7 @@ def led_by(graph: QueryGraph, variables: Iterable[str]) -> tuple[int, ...]:
 
 def _match_plan(plan: QueryPlan, solution: Solution, space: Space, reason: str, context: Context) -> MatchPlan:
     problem, tree = solution.problem, solution.tree
-    kept = len(plan.kept)
+    kept = len(problem.of(plan.kept)) if plan.cases else len(plan.kept)
     groups = group_sizes(tree.order[:kept], regions_of(problem.graph)) if kept else ()
     if kept < len(tree.order):
         groups = (*groups, len(tree.order) - kept)
@@ -237,7 +239,8 @@ def _caps(plan: QueryPlan, solution: Solution) -> dict[int, PartKind]:
     matches, those right under what is listed."""
     caps: dict[int, PartKind] = {}
     if plan.existence:
-        caps = {level.vertex: "exists" for level in solution.tree.levels if level.parent < len(plan.kept)}
+        kept = solution.problem.of(plan.kept)
+        caps = {level.vertex: "exists" for level in solution.tree.levels if level.parent < len(kept)}
     for part in solution.problem.graph.parts:
         root = next((vertex for vertex in solution.tree.order if vertex in part.vertices), None)
         if root is not None:

@@ -93,7 +93,7 @@ class Orders:
         self.model = PrefixModel(problem.graph, cardinalities, context.statistics if raw else None, self.costs)
         self.factoriser = Factoriser(self.model, structure.ties, self.kept, problem.graph.parts, context.check)
         self.neighbourhoods = Neighbourhoods(problem, self.model, context.statistics) if raw else None
-        self.pushing = Pushing(problem, self.model, structure.asked) if raw and len(kept) < 2 else None
+        self.pushing = Pushing(problem, self.model, structure.asked, kept) if raw and len(kept) < 3 else None
         self.check = context.check
         self.sampling = None
         if context.sampler is not None and not problem.graph.parts:
@@ -227,7 +227,7 @@ class Orders:
         if worth and trusted:
             orders = set(() if self.kept else (*self._rooted(), *self._alike_last()))
             if self.pushing and len(self.problem.graph.vertices) <= self.costs.effort.trusted:
-                orders |= {order for order in self.pushing.orders() if not self.kept or order[0] in self.kept}
+                orders |= set(self.pushing.orders())
             known = {order for _, order in trees}
             trees += [(self._tree(self.factoriser, order), order) for order in sorted(orders - known)]
             trees.sort(key=_cost)
@@ -264,6 +264,8 @@ class Orders:
             orders.add(eliminated)
         if self.problem.graph.parts:
             orders.add(self.factoriser.extended(listed))
+        if self.pushing and len(self.kept) == 2:
+            orders |= set(self.pushing.orders())
         return sorted(((self._tree(self.factoriser, order), order) for order in sorted(orders)), key=_cost)
 
     def _tree(self, factoriser: Factoriser, order: tuple[int, ...], above: Above = EMPTY) -> Tree:
@@ -271,7 +273,7 @@ class Orders:
         tree = factoriser.tree(order, len(self.kept), above)
         if self.neighbourhoods:
             tree = self.neighbourhoods.weighed(tree, len(self.kept), above)
-        return self.pushing.weighed(tree, len(self.kept), above) if self.pushing else tree
+        return self.pushing.weighed(tree, above) if self.pushing else tree
 
     def _rooted(self) -> Iterator[tuple[int, ...]]:
         """Orders from other first vertices."""

@@ -22,7 +22,7 @@ from gquery.executor.cpu.search.folding import CAPS, Folding
 from gquery.executor.cpu.search.link import link, link_chain, link_counters
 from gquery.executor.cpu.search.packed import InsideRoom, PackedPlan, joined
 from gquery.executor.lowering.program import Level, Program, Rows, may_enumerate
-from gquery.executor.lowering.pushed import chains, pushed
+from gquery.executor.lowering.pushed import chains, pushed, searched
 from gquery.executor.lowering.tallied import prepared_levels, tallied_levels
 from gquery.executor.progress import OrdersGivenUp
 from gquery.storage.adjacency import Adjacency
@@ -40,7 +40,9 @@ _MOST = 0.9  # of all vertices: cutting rows to so many does not pay
 class _Packer:
     def __init__(self, program: Program, candidates: CandidateSets, ranks: Sequence[Ranks]) -> None:
         self.counters = _counters(program, candidates)
-        self.program = program = pushed(program) if self.counters else program
+        if program.strategy == "push":
+            program = pushed(program) if self.counters else searched(program)
+        self.program = program
         self.candidates = candidates
         self.memory = candidates.control.memory
         self.threads = candidates.threads

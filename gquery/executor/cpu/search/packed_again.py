@@ -83,7 +83,7 @@ def _unbound(program: Program, plan: PackedPlan, candidates: CandidateSets) -> _
     """None where something is made of the rows themselves before the search."""
     backward, absent = (plan.table(table, packed.ADJACENCY_COLUMNS) for table in (packed.BACKWARD, packed.ABSENT))
     written = bool(backward[:, packed.MATRIX].any() or absent[:, packed.MATRIX].any())
-    if program.space != "vertices" or plan.folds or plan.inside is not None or plan.counters or written:
+    if program.space != "vertices" or program.strategy == "push" or plan.folds or plan.inside is not None or written:
         return None
     found: dict[tuple[Rows, int], list[range]] = {}
     for rows, columns in _rows_of(program, plan):

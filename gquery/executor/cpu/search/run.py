@@ -123,7 +123,7 @@ class CpuSlices:
             capacity = min(capacity, max(program.limit, _SMALLEST_BUFFER))
         memory.reserve(min(capacity * row, budget), "the partial matches")
         stages = [Stage(given, listed, False)] if given < listed else []
-        if program.summing:
+        if program.summing and not (stages and self._packed.counters):  # which are pushed as they are listed
             stages.append(Stage(listed, self._packed.width, True))
         return tuple(stages), capacity
 

@@ -30,6 +30,7 @@ from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search.frames.frame import Frame
 from gquery.executor.cpu.search.frames.listing import GatheringFrame, ListingFrame
 from gquery.executor.cpu.search.frames.memory import Memory
+from gquery.executor.cpu.search.frames.reaching import ReachingFrame
 from gquery.executor.cpu.search.frames.stages import Search
 from gquery.executor.cpu.search.frames.summing import SummingFrame
 from gquery.executor.cpu.search.sharing import Sharing, Task
@@ -284,9 +285,11 @@ class Worker(Generic[Item]):
             self._sharing.give(task, claimed)
 
 
-def _frame_of(search: Search, number: int) -> type[ListingFrame | SummingFrame]:
+def _frame_of(search: Search, number: int) -> type[ListingFrame | ReachingFrame | SummingFrame]:
     """The kind of frame that a stage takes."""
     if search.stages[number].summing:
         return SummingFrame
+    if search.plan.counters:
+        return ReachingFrame
     is_last = number + 1 == len(search.stages)
     return GatheringFrame if is_last and search.columns is not None else ListingFrame

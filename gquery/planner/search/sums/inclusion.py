@@ -108,21 +108,21 @@ def _unlike(problem: Problem, one: int, other: int, invariants: Invariants) -> I
     collisions = {choice.edge: set(choice.collides) for choice in problem.constraints.choices}
     collisions[one].discard(other)
     collisions[other].discard(one)
-    left = replace(problem, constraints=_told_apart(problem, collisions, invariants))
+    left = replace(problem, constraints=told_apart_by(problem, collisions, invariants))
     for edge in collisions.pop(other):
         collisions[edge] = collisions[edge] - {other} | {one}
         collisions[one].add(edge)
     joined = replace(first if first.directed else second, index=one, relation=relation)
     edges = tuple(joined if edge.index == one else edge for edge in graph.edges)
     equal = replace(problem, graph=replace(graph, edges=edges))
-    apart = _told_apart(equal, collisions, invariants)
+    apart = told_apart_by(equal, collisions, invariants)
     refused = [merge(equal, apart, each, other) for each in groups if each is not None]
     if len(refused) > 2 and (both := refused[2]) is not None:  # taken away twice
         refused[2] = replace(both, coefficient=-both.coefficient)
     yield _less(left, refused)
 
 
-def _told_apart(problem: Problem, collisions: Mapping[int, set[int]], invariants: Invariants) -> Constraints:
+def told_apart_by(problem: Problem, collisions: Mapping[int, set[int]], invariants: Invariants) -> Constraints:
     """The constraints with these collisions. Edges that collide with nothing need not be told apart where there is one
     at most."""
     edges = problem.graph.edges

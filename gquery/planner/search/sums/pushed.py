@@ -8,7 +8,7 @@ leads to; what is not zero in the end are the sums. One row of a product of spar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import permutations
 
 from gquery.lasting.properties import cached_property
@@ -24,12 +24,13 @@ from gquery.planner.search.sums.strategy import MOST_LEVELS, has_pushed_tests, l
 class Pushing:
     """What pushed sums cost for one problem."""
 
-    def __init__(self, problem: Problem, model: PrefixModel, asked: Asked) -> None:
-        """asked: by filters, of the query's vertices."""
+    def __init__(self, problem: Problem, model: PrefixModel, asked: Asked, kept: frozenset[int]) -> None:
+        """asked: by filters, of the query's vertices; kept: the vertices that are listed, the ends if they are two."""
         self.problem = problem
+        self.kept = kept
         self.model = model
         self.costs = model.costs
-        self._plain = has_pushed_tests(problem)
+        self._plain = len(kept) < 3 and has_pushed_tests(problem, kept if len(kept) == 2 else frozenset())
         self._asked = asked
 
     @cached_property
@@ -39,10 +40,17 @@ class Pushing:
 
     def orders(self) -> Iterator[tuple[int, ...]]:
         """Orders that begin with a root and a vertex that is not near it, with what holds them together behind, chain
-        by chain: leaves come last, since they differ from all others. A tree has no two chains between two vertices."""
+        by chain: leaves come last, since they differ from all others. A tree has no two chains between two vertices,
+        so that nothing is to be gained unless both are listed; and of what is listed the root is one."""
         near = self.model.near
-        is_tree = sum(each.bit_count() for each in near) < 2 * len(near)
-        for root, far in permutations(range(len(near)) if self._plain and not is_tree else (), 2):
+        vertices: Iterable[int] = range(len(near)) if self._plain else ()
+        if len(self.kept) == 2:
+            vertices = self.kept if self._plain else ()
+        elif sum(each.bit_count() for each in near) < 2 * len(near):
+            return
+        for root, far in permutations(vertices, 2):
+            if self.kept and root not in self.kept:
+                continue
             if near[root] >> far & 1 or not near[root] & near[far]:
                 continue
             order, matched = [root, far], 1 << root
@@ -58,9 +66,9 @@ class Pushing:
             else:
                 yield tuple(order)
 
-    def weighed(self, tree: Tree, kept: int, above: Mapping[int, tuple[int, ...]]) -> Tree:
+    def weighed(self, tree: Tree, above: Mapping[int, tuple[int, ...]]) -> Tree:
         """The tree, with sums to be pushed if that is possible and cheaper."""
-        if not self._plain or kept > 1 or not self._fits(tree.levels, above):
+        if not self._plain or not self._fits(tree.levels, above):
             return tree
         cost, levels = self._cost(self._with_alike(tree.levels, above), above)
         return Tree(levels, cost, "push") if cost < tree.cost else tree

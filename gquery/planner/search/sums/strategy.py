@@ -8,6 +8,7 @@ from gquery.planner.ir.match_plan import ExtendStep, Strategy, chains_of
 from gquery.planner.ir.problem import EdgeChoice, Problem
 from gquery.planner.ir.relations import Types
 from gquery.planner.search.sums.inside import has_plain_tests
+from gquery.records import replace
 
 MOST_LEVELS = 62  # levels of which one number can say which are needed
 _MOST_ADAPTED = 64  # vertices that one number can be a set of
@@ -73,24 +74,34 @@ def adapts(problem: Problem) -> bool:
 
 def can_push(problem: Problem, steps: Sequence[ExtendStep], kept: int) -> bool:
     """Whether chains of vertices lead from the first to the second, which has no other tie to the first than that it
-    differs, and no test is a rare one."""
-    if kept > 1 or not has_pushed_tests(problem) or len(steps) < 3 or len(steps) > MOST_LEVELS or steps[1].backward:
+    differs, and no test is a rare one. What is asked of both where both are listed is asked of those that are reached,
+    and so is whether there is any way between them."""
+    listed = frozenset(step.vertex for step in steps[:2]) if kept == 2 else frozenset()
+    if kept > 2 or not has_pushed_tests(problem, listed) or len(steps) < 3 or len(steps) > MOST_LEVELS:
         return False
-    if any(step.cap is not None or steps[1].vertex in step.above for step in steps):
+    if steps[1].backward or any(steps[1].vertex in step.above for step in steps):
         return False
     chains = chains_of([(step.parent, step.folded) for step in steps])
     if steps[1].folded or chains is None:
+        return False
+    asked = {steps[chain[0]].vertex for chain in chains} if listed else set()
+    summed = steps[max(1, kept) :]
+    if any(step.cap is not None and not (step.cap == "exists" and step.vertex in asked) for step in summed):
         return False
     constant = any(len(chain) > 1 and steps[chain[-1]].constants for chain in chains)  # they go off each inner sum
     root, far = steps[0].vertex, steps[1].vertex
     return not constant and all(leads(problem, root, [steps[each].vertex for each in chain], far) for chain in chains)
 
 
-def has_pushed_tests(problem: Problem) -> bool:
+def has_pushed_tests(problem: Problem, listed: frozenset[int] = frozenset()) -> bool:
     """Whether no more is asked of several vertices than pushed sums can mind: what `has_plain_tests` says, but that
-    several data edges may fit an edge."""
-    choices = problem.constraints.choices
-    return all(can_repeat(problem, each) for each in choices) and has_plain_tests(problem.without_choices())
+    several data edges may fit an edge, and whatever is asked of those that are listed."""
+    constraints = problem.constraints
+    if listed:
+        comparisons = tuple(each for each in problem.comparisons if not {each.left, each.right} <= listed)
+        absent = tuple(each for each in constraints.absent if not set(each[:2]) <= listed)
+        problem = replace(problem, constraints=replace(constraints, absent=absent), comparisons=comparisons)
+    return all(can_repeat(problem, each) for each in constraints.choices) and has_plain_tests(problem.without_choices())
 
 
 def leads(problem: Problem, root: int, chain: Sequence[int], far: int) -> bool:

@@ -40,12 +40,14 @@ from gquery.executor.cpu.machine.native import load_int32
 from gquery.executor.cpu.search.packed import (
     BACKWARD_BEGIN,
     BACKWARD_END,
+    CAP,
     CHILD,
     COUNTER,
     CUT_BEGIN,
     CUT_END,
     DIFFERENT_BEGIN,
     DIFFERENT_END,
+    EXISTS,
     FACTORS,
     FIRST,
     LEVEL,
@@ -59,7 +61,7 @@ from gquery.executor.cpu.search.packed import (
     SIMPLE,
 )
 
-_FAR = 1  # the level of the vertices that have counters
+FAR = 1  # the level of the vertices that have counters
 _HELD = np.int64(1) << 62  # in the counter of a vertex that is not to be counted just now
 _MOST_HELD = 62  # levels at most
 
@@ -159,42 +161,61 @@ def end_of(steps, chain):  # type: ignore[no-untyped-def]
 @inlined
 def is_far(steps, vertex):  # type: ignore[no-untyped-def]
     """Whether a vertex is a candidate of the far level."""
-    inside = position_of(steps, _FAR, vertex) >= 0
-    if steps[_FAR, CUT_END] > 0:
-        inside &= vertex >= steps[_FAR, CUT_BEGIN] and vertex < steps[_FAR, CUT_END]
+    inside = position_of(steps, FAR, vertex) >= 0
+    if steps[FAR, CUT_END] > 0:
+        inside &= vertex >= steps[FAR, CUT_BEGIN] and vertex < steps[FAR, CUT_END]
     return inside
+
+
+@inlined
+def number_at(tables, counters, vertex, modulus):  # type: ignore[no-untyped-def]
+    """The product of all chains' numbers of a vertex that the first of them has reached, modulo and about."""
+    steps, numbers = tables.steps, counters.numbers
+    product, about = np.uint64(1), 1.0
+    if not is_far(steps, vertex):
+        about = 0.0
+    elif steps[FAR, FACTORS] != 0:
+        product, about = factor_at(steps, FAR, vertex)
+    chain = steps[FAR, SIBLING]
+    while chain >= 0 and about != 0.0:
+        end = end_of(steps, chain)
+        number = max(numbers[steps[end, COUNTER], vertex] - steps[end, MINUS], np.int64(0))
+        if steps[chain, CAP] == EXISTS:
+            number = min(number, np.int64(1))
+        product = reduced(product * reduced(np.uint64(number), modulus), modulus)
+        about = times(about, number)
+        chain = steps[chain, SIBLING]
+    return product, about
+
+
+@inlined
+def first_kind(steps):  # type: ignore[no-untyped-def]
+    """The counters of the first chain: no vertex counts that it has not reached."""
+    return steps[end_of(steps, steps[FAR, SIBLING]), COUNTER]
 
 
 @inner
 def harvest(tables, counters, modulus):  # type: ignore[no-untyped-def]
     """The sum over all vertices that the first chain has reached of the product of their numbers, modulo and about.
     All numbers are zero then."""
-    steps, numbers = tables.steps, counters.numbers
-    first = steps[_FAR, SIBLING]
-    kind = steps[end_of(steps, first), COUNTER]
+    kind = first_kind(tables.steps)
     total, size = np.uint64(0), 0.0
     for index in range(counters.fill[kind]):
-        vertex = counters.reached[kind, index]
-        product, about = np.uint64(1), 1.0
-        if not is_far(steps, vertex):
-            about = 0.0
-        elif steps[_FAR, FACTORS] != 0:
-            product, about = factor_at(steps, _FAR, vertex)
-        chain = first
-        while chain >= 0 and about != 0.0:
-            end = end_of(steps, chain)
-            number = max(numbers[steps[end, COUNTER], vertex] - steps[end, MINUS], np.int64(0))
-            product = reduced(product * reduced(np.uint64(number), modulus), modulus)
-            about = times(about, number)
-            chain = steps[chain, SIBLING]
+        product, about = number_at(tables, counters, counters.reached[kind, index], modulus)
         if about != 0.0:
             total = reduced(total + product, modulus)
             size += about
-    for each in range(len(counters.fill)):
-        for index in range(counters.fill[each]):
-            numbers[each, counters.reached[each, index]] = 0
-        counters.fill[each] = 0
+    clear(counters)
     return total, size
+
+
+@inner
+def clear(counters):  # type: ignore[no-untyped-def]
+    """All numbers are zero again."""
+    for kind in range(len(counters.fill)):
+        for index in range(counters.fill[kind]):
+            counters.numbers[kind, counters.reached[kind, index]] = 0
+        counters.fill[kind] = 0
 
 
 @inlined
@@ -204,6 +225,38 @@ def next_chain(steps, chain):  # type: ignore[no-untyped-def]
     while chain >= 0 and steps[chain, LIKE] >= 0:
         chain = steps[chain, SIBLING]
     return chain
+
+
+@inner
+def push_chains(tables, walk, counters, level, entering, budget, pause):  # type: ignore[no-untyped-def]
+    """Goes on with the chains of a root, at a level of one of them, until what is left of the budget is `pause`, or all
+    are pushed. Returns the level, -1 when they are, whether it is entered, and what is left of the budget."""
+    steps = tables.steps
+    while level > 0 and budget > pause:
+        if entering == 1:
+            budget -= 1
+            open_level(tables, walk, level)
+            entering = np.int64(0)
+        # Candidates of an open level of a chain, until one has another level of the chain below it.
+        chain, below = level, steps[level, CHILD]
+        inner_level = steps[below, CHILD] >= 0
+        while budget > pause:
+            budget -= 1
+            position = next_common(tables, walk, level)
+            if position < 0:
+                level = steps[level, PARENT]
+                break
+            if accepts(tables, walk, level, position, np.int32(position)):
+                walk.found[level] += 1
+                if inner_level:
+                    level = below
+                    entering = np.int64(1)
+                    break
+                budget -= push_end(tables, walk, counters, below) >> 1
+        if level < 1:
+            level = next_chain(steps, chain)
+            entering = np.int64(1)
+    return level, entering, budget
 
 
 @kernel
@@ -231,39 +284,17 @@ def sum_push(plan, work, marked, counters, given, sums, sizes, budget):  # type:
                 break
             budget -= 1
             load_row(tables, walk, given, state[ROW], np.int64(1))
-            level = next_chain(steps, _FAR)
+            level = next_chain(steps, FAR)
             entering = np.int64(1)
-        if entering == 1:
-            budget -= 1
-            open_level(tables, walk, level)
-            entering = np.int64(0)
-        # Candidates of an open level of a chain, until one has another level of the chain below it.
-        chain, below = level, steps[level, CHILD]
-        inner_level = steps[below, CHILD] >= 0
-        while budget > pause:
-            budget -= 1
-            position = next_common(tables, walk, level)
-            if position < 0:
-                level = steps[level, PARENT]
-                break
-            if accepts(tables, walk, level, position, np.int32(position)):
-                walk.found[level] += 1
-                if inner_level:
-                    level = below
-                    entering = np.int64(1)
-                    break
-                budget -= push_end(tables, walk, counters, below) >> 1
+        level, entering, budget = push_chains(tables, walk, counters, level, entering, budget, pause)
         if level < 1:
-            level = next_chain(steps, chain)
-            entering = np.int64(1)
-            if level < 0:
-                total, size = harvest(tables, counters, modulus)
-                product, about, looks = given_matches(tables, walk, choices, np.int64(1), modulus)
-                budget -= looks
-                place = state[ROW] * state[EACH]
-                sums[place] = reduced(sums[place] + reduced(product * total, modulus), modulus)
-                sizes[place] += times(about, size)
-                state[ROW] += 1
+            total, size = harvest(tables, counters, modulus)
+            product, about, looks = given_matches(tables, walk, choices, np.int64(1), modulus)
+            budget -= looks
+            place = state[ROW] * state[EACH]
+            sums[place] = reduced(sums[place] + reduced(product * total, modulus), modulus)
+            sizes[place] += times(about, size)
+            state[ROW] += 1
     state[DEPTH] = level if level > 0 else np.int64(-1)
     state[ENTERING] = entering
     state[STATUS] = status
