@@ -98,8 +98,9 @@ met at become rows of those who have them (`values.py`). That is all that a back
 On the CPU `cpu/search/pack.py` turns the program into flat arrays, and the kernel in `lists/extend.py` lists matches
 block by block (`blocks.py`), on all cores (`workers.py`), which share what there is to do (`sharing.py`, `giving.py`);
 `sums/chain.py` sums chains out in the same way, `sums/tree.py` whatever branches, `sums/inside.py` and `sums/push.py`
-what is near a root or a pair (`lists/reached.py` lists such pairs), `sums/adaptive.py` in an order of its own for each partial match, `sums/branch.py`
-folds. What comes back are positions and sums; `expansion/expand.py` makes matches of them, the same for every backend.
+what is near a root or a pair (`lists/reached.py` lists such pairs), `sums/adaptive.py` in an order of its own for each
+partial match, `sums/branch.py` folds. What comes back are positions and sums; `expansion/expand.py` makes matches of
+them, the same for every backend.
 Only ids travel: an int32 for a vertex, an int64 for an edge.
 `graph.profile(...)` shows what happened (times and bytes are left out here):
 
