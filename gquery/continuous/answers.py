@@ -232,12 +232,15 @@ class Answering:
         snapshot.counts.make_sure(query.edge_types, control.check)
         limits = tuple(pushed_limit(segment, self.parameters) for segment in query.all_segments)
         memos = [PlanMemo(self._orders) for _ in query.all_segments]
-        costs = _OF_FEW if size is not None and size <= _FEW else costs
+        few = size is not None and size <= _FEW
+        costs = _OF_FEW if few else costs
+        if self.settings.device == "gpu" or self.settings.memory_limit is not None:
+            costs = replace(costs, effort=replace(costs.effort, pairs=False))  # as in `session.py`
         contexts = [Context(snapshot.invariants, snapshot.statistics, costs, memo, control.check) for memo in memos]
         plan = plan_chain(query, limits, contexts)
         halves = {step.number: Settled(SecondHalf(step, contexts[step.number])) for step in plan.matches}
         numbers = tuple(each.number for each in plan.matches) if places else ()
-        return _Planned(plan, halves, places, numbers, costs is _OF_FEW)
+        return _Planned(plan, halves, places, numbers, few)
 
 
 def _rows(chain: Chain, control: Control, before: Rows | None = None) -> pa.Table:

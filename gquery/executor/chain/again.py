@@ -100,10 +100,15 @@ def _made(plan: QueryPlan, second_half: SecondHalf, backend: Backend, reading: R
     if space != "vertices":
         return None
     matchings = second_half.matchings(known, space, reason, check)
-    if any(each.order[0] not in ends for each in matchings):
+    if any(each.order[0] not in ends or _stands_for_others(each, each.order[0]) for each in matchings):
         return None
     begun = {id(each): matcher._begin(each) for each in matchings}
     return Ready(matchings, begun, ends, matcher.candidates.mover())
+
+
+def _stands_for_others(plan: MatchPlan, vertex: int) -> bool:
+    """Whether a vertex of a plan's problem is another than the query's of that number, or several."""
+    return plan.problem.merged[vertex] != (vertex,)
 
 
 def _few_edges(graph: QueryGraph, snapshot: Snapshot) -> dict[int, int]:
