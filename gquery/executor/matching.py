@@ -63,13 +63,15 @@ _ALONE = 2 * 10**7  # steps of a card, after which the CPU begins beside it: it 
 
 @record(frozen=True, slots=True)
 class Matching:
-    """One run of a step that matches."""
+    """One run of a step that matches. apart: the numbers of matches of what the one listed vertex is come together, in
+    a row for each."""
 
     plan: QueryPlan
     second_half: SecondHalf
     engine: Engine
     control: Control
     measured: Measured
+    apart: bool = False
 
     def count(self) -> int:
         """The number of matches, none of which is listed. A card that has no room for them, or cannot
@@ -82,7 +84,7 @@ class Matching:
         """This run with memory of its own, all of which is given back."""
         control = Step(self.control)
         try:
-            yield Matching(self.plan, self.second_half, self.engine, control, self.measured)
+            yield Matching(self.plan, self.second_half, self.engine, control, self.measured, self.apart)
         finally:
             control.memory.close()
 
@@ -295,7 +297,7 @@ class Matching:
         plans, profile = self.measured.matchings, self.measured.profile
         if self.plan.cases:
             return matcher.cases(plans, tuple(self.plan.kept), profile, behind)
-        if len(plans) == 1 and plans[0].problem.coefficient == 1:
+        if len(plans) == 1 and plans[0].problem.coefficient == 1 and not self.apart:
             return matcher.matches(plans[0], profile, behind)
         (vertex,) = self.plan.kept
         return matcher.counts_of_each(plans, vertex, profile, behind)

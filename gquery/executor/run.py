@@ -42,14 +42,15 @@ Tails = dict[Place, Tail]
 class Chain:
     """A plan with all that running it takes. second_halves: by the number of a segment. The rest is by step; a match
     that starts the chain is joined to nothing, unless the next step cannot check what it has left to check. totals:
-    what such projections make of no rows. subqueries: the chains of their branches. lasts: only the engine knows the
-    values of parameters."""
+    what such projections make of no rows. groups: the matches of which each row is a group of the next step.
+    subqueries: the chains of their branches. lasts: only the engine knows the values of parameters."""
 
     plan: ChainPlan
     second_halves: Mapping[int, SecondHalf]
     tails: Mapping[int, Tail]
     joins: Mapping[int, Join]
     totals: Mapping[int, Tail]
+    groups: frozenset[int]
     subqueries: Mapping[int, tuple[Chain, ...]]
     engine: Engine
     weighted: bool
@@ -72,6 +73,7 @@ class Chain:
         tails: dict[int, Tail] = {}
         joins: dict[int, Join] = {}
         totals: dict[int, Tail] = {}
+        groups: set[int] = set()
         subqueries: dict[int, tuple[Chain, ...]] = {}
         weighted, lasts = False, True
         for number, step in enumerate(plan.steps):
@@ -101,7 +103,9 @@ class Chain:
                     step = replace(step, input=before.segment.output + hidden_variables(before.graph))
                 if isinstance(before, QueryPlan | PathsPlan) and number - 1 not in joins:
                     once = taken_once(before, step, engine.snapshot)
-                    weighted, step = weighted and once == step, once
+                    if once != step:
+                        weighted, step = False, once
+                        groups.add(number - 1)
                 final = not within and number == len(plan.steps) - 1
                 place = (*within, number)
                 if place in made:
@@ -116,12 +120,12 @@ class Chain:
                 weighted = tails[number].weighted
         lasts &= not any(join.asks_parameters for join in joins.values())
         lasts &= all(each.lasts for branches in subqueries.values() for each in branches)
-        return cls(plan, second_halves, tails, joins, totals, subqueries, engine, weighted, lasts)
+        return cls(plan, second_halves, tails, joins, totals, frozenset(groups), subqueries, engine, weighted, lasts)
 
     def on(self, engine: Engine) -> Chain:
         """The same chain with another engine, where nothing else of it depends on what that knows."""
         below = {number: tuple([each.on(engine) for each in chains]) for number, chains in self.subqueries.items()}
-        parts = self.plan, self.second_halves, self.tails, self.joins, self.totals
+        parts = self.plan, self.second_halves, self.tails, self.joins, self.totals, self.groups
         return Chain(*parts, below, engine, self.weighted, self.lasts)  # `replace` takes five times as long
 
     @property
@@ -151,7 +155,8 @@ class Chain:
                 rows = self._searched(number, step, rows, control)
             elif isinstance(step, QueryPlan):
                 here = measured[number] if measured else Measured()
-                matching = Matching(step, self.second_halves[step.number], self.engine, control, here)
+                groups = number in self.groups and step.is_sum
+                matching = Matching(step, self.second_halves[step.number], self.engine, control, here, groups)
                 count = matching.count
                 if number not in self.joins:
                     rows = matching.rows()

@@ -150,4 +150,5 @@ def plan_match(segment: Match, wanted: Wanted, context: Context, starts: bool = 
         draft.implied,
         draft.costly,
         cases=draft.cases,
+        holds=context.costs.effort.of_each,
     )

@@ -44,7 +44,7 @@ def random_graph(random: Random, size: int = 14, edges: int = 50) -> gquery.Grap
 
 
 def test_there_is_a_plan_for_each() -> None:
-    graph = random_graph(Random("plans"))
+    graph = random_graph(Random("plans"), 90, 400)
     for name, pattern in PATTERNS.items():
         assert "Reach (" in graph.explain(f"MATCH {pattern} RETURN a.id, c.id, count(*)"), name
 

@@ -26,20 +26,20 @@ def taken_once(plan: QueryPlan | PathsPlan, project: Project, snapshot: Snapshot
     different = all(any(_names(each, vertex, snapshot) for each in keys) for vertex in vertices)
     if not any(map(is_aggregated, expressions)):
         return replace(project, projection=replace(project.projection, distinct=False)) if different else project
-    if different and plan.weighted and all(map(_counts_rows, _aggregates(project))):
+    if isinstance(plan, QueryPlan) and not plan.existence:
+        if not different or not all(map(_counts_rows, _aggregates(project))):
+            return project
         project = _with(project, _weight)
         return replace(project, projection=replace(project.projection, distinct=False))
-    if len(vertices) > 1:
-        return project
-    return _with(project, partial(_counting_rows, vertices[0]))
+    return project if len(vertices) > 1 else _with(project, partial(_counting_rows, vertices[0]))
 
 
 def _told_apart(plan: QueryPlan | PathsPlan) -> tuple[QueryVertex, ...]:
-    """The vertices of which no two rows have the same: those that are listed, since of what is summed out and of
-    parallel edges nothing counts but that there is one. None where rows may be alike."""
+    """The vertices of which no two rows have the same: those that are listed, where what is summed out only has to
+    exist, pairs come once, or the numbers of a vertex are put together. None where rows may be alike."""
     if isinstance(plan, PathsPlan):
         return (plan.graph.vertices[plan.segment.target],) if plan.together else ()
-    if not plan.cases:
+    if not (plan.cases or (plan.is_sum and plan.holds)):
         several = plan.problem.constraints.choices or any(part.kind == "optional" for part in plan.graph.parts)
         if not plan.existence or plan.limit is not None or several:
             return ()

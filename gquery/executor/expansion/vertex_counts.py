@@ -5,6 +5,7 @@ count for each vertex (`planner/search/counting.py`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from gquery.executor.backend import PartialMatches
 from gquery.executor.expansion.expand import PIECE, Matches, expect_safe
 from gquery.executor.lowering.reading import Reading
+
+_FEW = 32  # vertices of the graph for each row, from which on rows are put together by themselves
 
 
 class VertexCounts:
@@ -21,25 +24,55 @@ class VertexCounts:
     def __init__(self, vertex: int, reading: Reading) -> None:
         self._vertex = vertex
         self._memory = reading.control.memory
-        universe = reading.snapshot.vertex_count
-        self._memory.reserve(16 * universe, "the numbers of matches of each vertex")
-        self._sums = np.zeros(universe, np.uint64)
-        self._sizes = np.zeros(universe, np.float64)  # about the same
+        self._universe = reading.snapshot.vertex_count
+        self._few: list[tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.float64]]] = []
+        self._rows = 0  # of these
+        self._numbers: _Numbers | None = None  # of all vertices, once rows are many
 
     def add(self, partial: PartialMatches, vertices: NDArray[np.int32] | None, times: int) -> None:
         """What one plan has found, so many times. vertices: by position, None where positions are vertices."""
         found = partial.positions[0, : partial.count]
-        found = found if vertices is None else vertices[found]
+        found = found.copy() if vertices is None else vertices[found]
         sums = np.ones(partial.count, np.uint64) if partial.sums is None else partial.sums
         sizes = sums.astype(np.float64) if partial.sizes is None else partial.sizes
-        np.add.at(self._sums, found, sums * np.uint64(times % 2**64))  # some of a vertex's may come later
-        np.add.at(self._sizes, found, sizes * times)
+        rows = found, sums * np.uint64(times % 2**64), sizes * times
+        if self._numbers is None:
+            self._memory.reserve(sum(each.nbytes for each in rows), "the numbers of matches of some vertices")
+            self._few.append(rows)
+            self._rows += partial.count
+            if self._rows * _FEW > self._universe:
+                self._memory.reserve(16 * self._universe, "the numbers of matches of each vertex")
+                self._numbers = _Numbers(self._universe)
+                for earlier in self._few:
+                    self._numbers.add(*earlier)
+                self._few.clear()
+        else:
+            self._numbers.add(*rows)
 
     def matches(self) -> Iterator[Matches]:
         """The vertices that are left with any, ascending."""
-        expect_safe(self._sizes)
-        left = np.flatnonzero(self._sums)
+        vertices, numbers = None, self._numbers
+        if numbers is None:
+            columns = [np.concatenate(column) for column in zip(*self._few, strict=True)] or [np.zeros(0, np.int32)] * 3
+            vertices, places = np.unique(columns[0], return_inverse=True)
+            numbers = _Numbers(len(vertices))
+            numbers.add(places, *columns[1:])
+        expect_safe(numbers.sizes)
+        left = np.flatnonzero(numbers.sums)
         size = self._memory.rows(PIECE)
         for begin in range(0, len(left), size):
             here = left[begin : begin + size]
-            yield Matches(len(here), {self._vertex: here.astype(np.int32)}, {}, self._sums[here].astype(np.int64))
+            own = here.astype(np.int32) if vertices is None else vertices[here]
+            yield Matches(len(here), {self._vertex: own}, {}, numbers.sums[here].astype(np.int64))
+
+
+class _Numbers:
+    """Of so many vertices: sums modulo 2^64, and sizes, which are about the same."""
+
+    def __init__(self, vertices: int) -> None:
+        self.sums = np.zeros(vertices, np.uint64)
+        self.sizes = np.zeros(vertices, np.float64)
+
+    def add(self, places: NDArray[Any], sums: NDArray[np.uint64], sizes: NDArray[np.float64]) -> None:
+        np.add.at(self.sums, places, sums)  # a vertex may come several times
+        np.add.at(self.sizes, places, sizes)

@@ -26,7 +26,8 @@ class QueryPlan:
     what is listed comes with the number of matches that it stands for. existence: that number does not matter. weighed:
     rows that are alike may go out as one, with their number. residual: predicates that the relational tail checks.
     number: the segment's, among all of the query. cases: problems whose matches are listed in place of the problem's,
-    which are the same altogether; none where those are.
+    which are the same altogether; none where those are. holds: the numbers of matches of all vertices may be held until
+    all are known.
     """
 
     segment: Match
@@ -43,6 +44,7 @@ class QueryPlan:
     costly: int = 0
     number: int = 0
     cases: tuple[Problem, ...] = ()
+    holds: bool = False
 
     @property
     def graph(self) -> QueryGraph:

@@ -23,7 +23,7 @@ def keep_what_is_listed(draft: Draft, context: Context) -> Draft:
     everything = len(kept) == len(draft.graph.vertices)
     alone = len(kept) == 2 and len(draft.graph.edges) == 1  # then each data edge is a row as soon as all are counted
     plain = everything and (alone or all(choice.listed for choice in draft.problem.constraints.choices))
-    if everything and (cases := _cases(draft, context)):
+    if cases := _cases(draft, context):
         return replace(draft, kept=_asked(draft.problem, draft.spoken_of), cases=cases)
     return replace(draft, kept=kept, weighted=draft.weighted and not plain)
 

@@ -44,7 +44,7 @@ class _Sums:
         self.lead = lead
         self.context = context
         self.asked = asked_by(plan.filters, plan.graph, cardinalities.vain)
-        self.is_sum = plan.counting or (plan.is_sum and context.costs.effort.of_each)
+        self.is_sum = plan.counting or (plan.is_sum and plan.holds)
         self.free = self.is_sum and not lead
 
     def cheapest(self) -> tuple[Solution, ...]:

@@ -51,7 +51,7 @@ class Pushing:
         for root, far in permutations(vertices, 2):
             if self.kept and root not in self.kept:
                 continue
-            if near[root] >> far & 1 or not near[root] & near[far]:
+            if near[root] >> far & 1 or not (near[root] & near[far] or len(self.kept) == 2):
                 continue
             order, matched = [root, far], 1 << root
             left = sum(1 << vertex for vertex in range(len(near))) & ~(1 << root | 1 << far)
