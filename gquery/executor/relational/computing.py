@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
 from itertools import chain
 
@@ -10,7 +10,9 @@ import pyarrow as pa
 
 from gquery.executor.progress import Control
 from gquery.executor.relational.codes.alike import AlikeRows
+from gquery.executor.relational.codes.groups import Groups
 from gquery.executor.relational.codes.keys import coded_keys, with_codes
+from gquery.executor.relational.codes.measured import FEWEST, MeasuredRows
 from gquery.executor.relational.codes.waiting import Waiting, enough_for
 from gquery.executor.relational.database import running
 from gquery.executor.relational.database.statement import Statement, build_statement
@@ -23,7 +25,7 @@ from gquery.executor.relational.selection import Selection
 from gquery.executor.relational.topmost import First, TopRows, bounded_first
 from gquery.executor.relational.widths import batch_bytes
 from gquery.lasting.properties import cached_property
-from gquery.planner.ir.expr import Kind
+from gquery.planner.ir.expr import Attribute, Kind, columns
 from gquery.planner.ir.segments import Projection
 from gquery.stopping import Check, unchecked
 from gquery.storage.graph import Snapshot
@@ -35,7 +37,8 @@ Batches = Generator[pa.RecordBatch, None, None]
 
 class Computing:
     """A selection of a projection's, over rows whose variables are of these kinds. alike: the same with weights, where
-    rows with the same values may be counted first."""
+    rows with the same values may be counted first. groups: gives what has numbers, and who reads that in place of
+    rows; it takes some time."""
 
     def __init__(
         self,
@@ -45,6 +48,7 @@ class Computing:
         parameters: Mapping[str, object],
         kinds: Mapping[str, Kind],
         alike: Selection | None = None,
+        groups: Callable[[], tuple[Groups, Computing] | None] = lambda: None,
     ) -> None:
         self.selection = selection
         self._projection = projection
@@ -52,6 +56,7 @@ class Computing:
         self._parameters = parameters
         rest = projection, snapshot, parameters, kinds
         self._alike = None if alike is None else Computing(alike, *rest)
+        self._of_groups = groups
         self._inputs = Inputs(snapshot, kinds, selection.names)
 
     @cached_property
@@ -86,6 +91,10 @@ class Computing:
         return bounded_first(self._projection, skip + limit, self.selection.names.values())
 
     @cached_property
+    def _groups(self) -> tuple[Groups, Computing] | None:
+        return self._of_groups() if self.selection.grouped else None
+
+    @cached_property
     def _coded_keys(self) -> tuple[str, ...]:
         """The columns of the relation that may be codes."""
         return coded_keys(self.selection)
@@ -97,9 +106,11 @@ class Computing:
             text = f"Leave out rows whose first key is behind those of {self._first.count:,} others\n"
         elif self._alike is not None:
             text = "Count rows with the same values first, where these are few\n"
-        elif self._coded_keys:
+        if self._groups is not None:
+            text += "Add up many rows where they are found, if their groups have numbers\n"
+        if self._coded_keys and self._first is None and self._alike is None:
             keys = ", ".join(self._coded_keys)
-            text = f"Group many rows by numbers that stand for {keys}, if those have few values\n"
+            text += f"Group many rows by numbers that stand for {keys}, if those have few values\n"
         by = "DuckDB" if self.direct is None else "Arrow"
         if self.direct is not None and self.selection.blocking:
             by += f", from {FEW:,} rows on DuckDB"
@@ -115,7 +126,10 @@ class Computing:
         waiting = Waiting(matches)
         computing, inputs, gathered = self._gathered(waiting, control)
         with closing(gathered):
-            if computing.direct is not None and computing.direct.is_ready and not inputs.codes:
+            if computing is not self and computing.is_streamed:
+                for batch in gathered:
+                    yield from computing._of_few([batch], control)
+            elif computing.direct is not None and computing.direct.is_ready and not inputs.codes:
                 yield from computing._directly(gathered, control, threads)
             else:
                 yield from computing._stated(inputs, gathered, control, threads)
@@ -126,11 +140,24 @@ class Computing:
             alike = AlikeRows.of(self._alike._inputs, rows, control)
             if alike is not None:
                 return self._alike, self._alike._inputs, alike.batches(rows, control)
+        if control.memory_limit is None and rows.are(FEWEST) and self._groups is not None:
+            groups, reader = self._groups
+            measured = MeasuredRows.of(reader._inputs, groups, rows, control)
+            if measured is not None:
+                return reader, reader._inputs, reader._left(measured.batches(rows, control), control)
         inputs = self._inputs
         if self._coded_keys and control.memory_limit is None:
             enough = enough_for(inputs, self._coded_keys, FEW + 1, control)
             inputs = with_codes(inputs, self._coded_keys, control) if rows.are(enough) else inputs
         return self, inputs, rows.through(lambda batch: inputs.batches(batch, control))
+
+    def _left(self, groups: Batches, control: Control) -> Batches:
+        """The groups that may be among the first of an order by what they have."""
+        first = self._first
+        if first is None or any(part.attribute is not Attribute.VALUE for part in columns(first.key)):
+            return groups
+        rows = TopRows(first, self._inputs, self._parameters)
+        return (left for batch in groups for left in rows.of_batch(batch, control))
 
     def of_rows(self, rows: pa.RecordBatch, control: Control) -> Batches:
         """The outputs for some rows, which nothing is to be known of others for."""

@@ -9,7 +9,6 @@ and cut by the statement as ever.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -88,9 +87,10 @@ class TopRows:
 
     def of(self, rows: Iterator[pa.RecordBatch], control: Control) -> Iterator[pa.RecordBatch]:
         """The rows that may be among the first."""
-        return through(rows, partial(self._left, control))
+        return through(rows, lambda batch: self.of_batch(batch, control))
 
-    def _left(self, control: Control, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    def of_batch(self, batch: pa.RecordBatch, control: Control) -> Iterator[pa.RecordBatch]:
+        """Those of a batch."""
         if batch.num_rows < self._fewest:
             yield batch
             return

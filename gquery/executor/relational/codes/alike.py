@@ -118,7 +118,7 @@ class Counter:
         """A column as the kernel has it."""
         known = to_numpy(codes.codes)
         addresses = pa.py_buffer(known).address, pa.py_buffer(ids).address
-        return addresses[0], known.itemsize, addresses[1], ids.itemsize, len(codes.values)
+        return addresses[0], known.itemsize, addresses[1], ids.itemsize, len(codes.values), 0
 
     @property
     def _is_large(self) -> bool:
