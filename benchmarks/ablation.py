@@ -36,7 +36,7 @@ from gquery.executor.cpu.engine import CpuCandidates
 from gquery.executor.cpu.kernels.sums import branch
 from gquery.executor.cpu.search import pack, run
 from gquery.executor.cpu.search.frames import listing, summing
-from gquery.executor.relational import computing, tail
+from gquery.executor.relational import computing
 from gquery.executor.relational.database import running
 from gquery.planner import plan
 from gquery.planner.passes import candidates as filters
@@ -183,7 +183,7 @@ TECHNIQUES = (
     ),
     Technique("pairs without what joins them", (_costs(effort=replace(CPU.effort, pairs=False)),)),
     Technique("edges as they are stored", ((matching, "_pays_to_scan", _never),)),
-    Technique("values added up where rows are found", ((tail, "groups_of", _none),)),
+    Technique("values added up where rows are found", ((computing, "groups_of", _none),)),
     Technique("keys as codes", ((computing, "coded_keys", _nothing),)),
     Technique("statements on all threads", ((running, "stream", _on_one_thread),)),
 )

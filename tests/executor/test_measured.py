@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import gquery
-from gquery.executor.relational import computing, tail
+from gquery.executor.relational import computing
 from gquery.executor.relational.codes import measured
 
 QUERIES = {
@@ -75,7 +75,7 @@ def answers(
         patched.setattr(measured.MeasuredRows, "of", classmethod(counted))
         found = told(gquery.Graph(graph.snapshot, settings=graph.settings).query(text, device=device).to_arrow())
     with monkeypatch.context() as patched:
-        patched.setattr(tail, "groups_of", lambda *_: None)
+        patched.setattr(computing, "groups_of", lambda *_: None)
         expected = told(gquery.Graph(graph.snapshot, settings=graph.settings).query(text, device=device).to_arrow())
     return found, expected, sum(used)
 

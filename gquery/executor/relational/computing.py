@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from itertools import chain
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from gquery.executor.progress import Control
 from gquery.executor.relational.codes.alike import AlikeRows
-from gquery.executor.relational.codes.groups import Groups
+from gquery.executor.relational.codes.groups import Groups, groups_of
 from gquery.executor.relational.codes.keys import coded_keys, with_codes
 from gquery.executor.relational.codes.measured import FEWEST, MeasuredRows
 from gquery.executor.relational.codes.waiting import Waiting, enough_for
@@ -26,7 +26,7 @@ from gquery.executor.relational.topmost import First, TopRows, bounded_first
 from gquery.executor.relational.widths import batch_bytes
 from gquery.lasting.properties import cached_property
 from gquery.planner.ir.expr import Attribute, Kind, columns
-from gquery.planner.ir.segments import Projection
+from gquery.planner.ir.segments import Project
 from gquery.stopping import Check, unchecked
 from gquery.storage.graph import Snapshot
 
@@ -36,27 +36,24 @@ Batches = Generator[pa.RecordBatch, None, None]
 
 
 class Computing:
-    """A selection of a projection's, over rows whose variables are of these kinds. alike: the same with weights, where
-    rows with the same values may be counted first. groups: gives what has numbers, and who reads that in place of
-    rows; it takes some time."""
+    """A selection of a project's, over rows whose variables are of these kinds. alike: the same with weights, where
+    rows with the same values may be counted first."""
 
     def __init__(
         self,
         selection: Selection,
-        projection: Projection,
+        project: Project,
         snapshot: Snapshot,
         parameters: Mapping[str, object],
         kinds: Mapping[str, Kind],
         alike: Selection | None = None,
-        groups: Callable[[], tuple[Groups, Computing] | None] = lambda: None,
     ) -> None:
         self.selection = selection
-        self._projection = projection
+        self._project = project
         self._snapshot = snapshot
         self._parameters = parameters
-        rest = projection, snapshot, parameters, kinds
+        rest = project, snapshot, parameters, kinds
         self._alike = None if alike is None else Computing(alike, *rest)
-        self._of_groups = groups
         self._inputs = Inputs(snapshot, kinds, selection.names)
 
     @cached_property
@@ -88,11 +85,19 @@ class Computing:
         skip, limit = self.selection.bounds
         if limit is None or self.selection.residual or self.selection.weighted:
             return None
-        return bounded_first(self._projection, skip + limit, self.selection.names.values())
+        return bounded_first(self._project.projection, skip + limit, self.selection.names.values())
 
     @cached_property
     def _groups(self) -> tuple[Groups, Computing] | None:
-        return self._of_groups() if self.selection.grouped else None
+        """What has numbers, and who reads that in place of rows."""
+        selection = self.selection
+        groups = groups_of(self._project, selection.residual, self._snapshot, selection.weighted)
+        if groups is None:
+            return None
+        outputs = tuple(map(groups.read, selection.outputs[: selection.shown]))
+        read = Selection.of(outputs, groups.project, (), selection.bounds, False)
+        kinds = {variable.name: variable.type.kind for variable in groups.project.input}
+        return groups, Computing(read, groups.project, self._snapshot, self._parameters, kinds)
 
     @cached_property
     def _coded_keys(self) -> tuple[str, ...]:

@@ -16,7 +16,6 @@ import pyarrow as pa
 from gquery.errors import BindError
 from gquery.executor.progress import Control
 from gquery.executor.relational.codes.alike import can_be_alike
-from gquery.executor.relational.codes.groups import Groups, groups_of
 from gquery.executor.relational.computing import Computing
 from gquery.executor.relational.database import running
 from gquery.executor.relational.database.translation import translated
@@ -127,18 +126,7 @@ class Tail:
         asked = self._outputs, self.project, self._residual, (self.skip, self.limit)
         selection = Selection.of(*asked, self._reads_weights)
         alike = Selection.of(*asked, True) if self._alike else None
-        rest = self.projection, self.snapshot, self.parameters
-        return Computing(selection, *rest, self._kinds, alike, self._of_groups)
-
-    def _of_groups(self) -> tuple[Groups, Computing] | None:
-        """What computes the outputs of groups, where these have numbers."""
-        groups = groups_of(self.project, self._residual, self.snapshot, self._reads_weights)
-        if groups is None:
-            return None
-        outputs = tuple(map(groups.read, self._outputs))
-        selection = Selection.of(outputs, groups.project, (), (self.skip, self.limit), False)
-        kinds = {variable.name: variable.type.kind for variable in groups.project.input}
-        return groups, Computing(selection, groups.project.projection, self.snapshot, self.parameters, kinds)
+        return Computing(selection, self.project, self.snapshot, self.parameters, self._kinds, alike)
 
     @cached_property
     def _inputs(self) -> Inputs:

@@ -101,7 +101,7 @@ class _Kept:
             if each.largest:
                 self.high[number] += self.made[number] >> 32
                 self.made[number] &= _LOW
-        self._rows = 1 << 32 if self._largest < 2 else (1 << 33) // self._largest + 1
+        self._rows = (1 << 32) // max(1, self._largest) + 1
 
     def join(self, other: _Kept) -> None:
         """What another thread has added."""
