@@ -297,7 +297,8 @@ class Matching:
         plans, profile = self.measured.matchings, self.measured.profile
         if self.plan.cases:
             return matcher.cases(plans, tuple(self.plan.kept), profile, behind)
-        if len(plans) == 1 and plans[0].problem.coefficient == 1 and not self.apart:
+        whole = not self.apart or plans[0].strategy in (None, "fold")  # of which no worker gives a part away
+        if len(plans) == 1 and plans[0].problem.coefficient == 1 and whole:
             return matcher.matches(plans[0], profile, behind)
         (vertex,) = self.plan.kept
         return matcher.counts_of_each(plans, vertex, profile, behind)

@@ -129,7 +129,7 @@ class Computing:
         if self._first is not None:
             matches = TopRows(self._first, self._inputs, self._parameters).of(matches, control)
         waiting = Waiting(matches)
-        computing, inputs, gathered = self._gathered(waiting, control)
+        computing, inputs, gathered = self._gathered(waiting, control, threads)
         with closing(gathered):
             if computing is not self and computing.is_streamed:
                 for batch in gathered:
@@ -139,7 +139,7 @@ class Computing:
             else:
                 yield from computing._stated(inputs, gathered, control, threads)
 
-    def _gathered(self, rows: Waiting, control: Control) -> tuple[Computing, Inputs, Batches]:
+    def _gathered(self, rows: Waiting, control: Control, threads: int) -> tuple[Computing, Inputs, Batches]:
         """Who computes the rows, what is read of them, and the relation."""
         if self._alike is not None:
             alike = AlikeRows.of(self._alike._inputs, rows, control)
@@ -147,7 +147,7 @@ class Computing:
                 return self._alike, self._alike._inputs, alike.batches(rows, control)
         if control.memory_limit is None and rows.are(FEWEST) and self._groups is not None:
             groups, reader = self._groups
-            measured = MeasuredRows.of(reader._inputs, groups, rows, control)
+            measured = MeasuredRows.of(reader._inputs, groups, rows, control, threads)
             if measured is not None:
                 return reader, reader._inputs, reader._left(measured.batches(rows, control), control)
         inputs = self._inputs

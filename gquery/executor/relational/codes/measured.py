@@ -35,7 +35,10 @@ from gquery.storage.graph import Snapshot
 FEWEST = 1 << 15  # rows that are worth it
 _WORTH = 4  # groups for each row, up to which their arrays are made
 _MOST = 1 << 25  # numbers that are kept
-_EACH = 1 << 18  # groups up to which each thread has arrays of its own
+_EACH = 1 << 18  # groups up to which each thread has arrays of its own; beyond all have the same
+_TOGETHER = 4  # threads that add to the same places
+_ANY = 1 << 62  # elements of any number
+_SHARED = 1 << 20  # of whole numbers that several threads add up in the same place: no sum is ever too large
 _SUM = 1 << 62  # that whole numbers come to at most before a part of it is put elsewhere
 _LARGEST = 1 << 40  # of whole numbers that are added up
 _LOW = 0xFFFFFFFF
@@ -153,17 +156,18 @@ class MeasuredRows:
         self._groups = groups
         self._keys = keys
         self._size = prod(each.size for each in keys.values())
+        self._is_shared = self._size > _EACH
         self._measures = [each for each in measures.values() if each is not None]
         self._numbers = {each: n for n, each in enumerate(name for name, each in measures.items() if each is not None)}
         told = (*(each.variable for each in keys.values()), *(each.variable for each in self._measures))
         self._variables = tuple(dict.fromkeys(told))
         self._free: list[_Kept] = []  # which nobody adds to now
-        self._lock, self._adding = threading.Lock(), threading.Lock()
+        self._lock = threading.Lock()
 
     @classmethod
-    def of(cls, read: Inputs, groups: Groups, rows: Waiting, control: Control) -> MeasuredRows | None:
-        """None where there are few rows beside groups, or values lie apart, or are too large to be added up. read: by
-        who reads groups."""
+    def of(cls, read: Inputs, groups: Groups, rows: Waiting, control: Control, threads: int) -> MeasuredRows | None:
+        """None where there are few rows beside groups, or values lie apart, or are too large to be added up; or so many
+        threads that these group faster than they add to the same places. read: by who reads groups."""
         keys = _keys(read, groups, control)
         size = prod(each.size for each in keys.values())
         if not keys or size * (1 + 3 * len(groups.measures)) > _MOST or not rows.are(size // _WORTH):
@@ -173,6 +177,8 @@ class MeasuredRows:
             measures[name] = _measure(aggregate, groups, read.snapshot)
             if measures[name] is None and aggregate.argument is not None:
                 return None
+        if size > _EACH and (threads > _TOGETHER or not all(map(_can_be_shared, measures.values()))):
+            return None
         return cls(read, groups, keys, measures)
 
     def batches(self, rows: Waiting, control: Control) -> Generator[pa.RecordBatch, None, None]:
@@ -202,24 +208,21 @@ class MeasuredRows:
             kept.expect(batch.num_rows if weights is None else int(weights.sum(dtype=np.float64)))
             rows = [_measure_row(number, each, ids[each.variable], kept) for number, each in enumerate(self._measures)]
             measures = np.array(rows, np.int64).reshape(-1, MEASURE_COLUMNS)
-            measure(keys, measures, of_weights, batch.num_rows, np.empty(AT_ONCE, np.int64), kept.counts)
+            room = np.empty(AT_ONCE, np.int64)
+            measure(keys, measures, of_weights, batch.num_rows, room, kept.counts, self._is_shared)
         return iter(())
 
     @contextmanager
     def _mine(self) -> Iterator[_Kept]:
-        """What a thread adds to alone: its own where there are few groups, else that of all, one after the other."""
-        if self._size > _EACH:
-            with self._adding:
-                if not self._free:
-                    self._free.append(_Kept(self._measures, self._size))
-                yield self._free[0]
-            return
+        """What a thread adds to: its own where there are few groups, else that of all."""
         with self._lock:
-            known = self._free.pop() if self._free else None
-        kept = known or _Kept(self._measures, self._size)
-        yield kept
-        with self._lock:
-            self._free.append(kept)
+            known = self._free.pop() if self._free else _Kept(self._measures, self._size)
+            if self._is_shared:
+                self._free.append(known)
+        yield known
+        if not self._is_shared:
+            with self._lock:
+                self._free.append(known)
 
     def _relation(self, found: NDArray[np.int64], kept: _Kept) -> pa.RecordBatch:
         """The relation for some groups."""
@@ -245,6 +248,11 @@ class MeasuredRows:
                 values = told[name]
             columns.append(cast(values, self._read.schema.field(name).type))
         return pa.record_batch(columns, schema=self._read.schema)
+
+
+def _can_be_shared(measure: _Measure | None) -> bool:
+    """Whether several threads can add to the same at once."""
+    return measure is None or measure.size == _ANY or 0 < measure.largest <= _SHARED
 
 
 def _key_row(key: _Key, ids: NDArray[Any]) -> tuple[int, ...]:
@@ -290,7 +298,7 @@ def _measure(aggregate: Aggregate, groups: Groups, snapshot: Snapshot) -> _Measu
         return None
     type_ = groups.types[of.variable]
     if of.attribute is Attribute.ELEMENT:
-        return _Measure(HOW_MANY, of.variable, 0, 1 << 62)
+        return _Measure(HOW_MANY, of.variable, 0, _ANY)
     is_node = type_.kind is Kind.NODE
     tables, numbers = (
         (snapshot.vertex_tables, snapshot.vertex_numbers) if is_node else (snapshot.edge_tables, snapshot.edges.numbers)

@@ -19,6 +19,7 @@ from gquery.planner.ir.expr import Column
 
 _WORTH = 4  # elements for each row of matches, up to which they are given codes
 _MOST = 1 << 20  # rows that wait
+_MOMENT = 0.002  # seconds that others wait for what is to be made of their rows, rather than leave it to one thread
 _WAITS = {"waits": ""}  # the mark of a batch of which nothing has been made
 
 
@@ -28,12 +29,15 @@ class Waiting:
     def __init__(self, rows: Iterator[pa.RecordBatch]) -> None:
         self._lock = threading.Lock()
         self._work: Work | None = None
+        self._told = threading.Event()
+        self._asking: int | None = None  # the thread
         self._first: list[pa.RecordBatch] = []
         self._seen = 0
         self._rows = through(rows, self._worked)
 
     def are(self, enough: int) -> bool:
         """Whether there are so many."""
+        self._asking = threading.get_ident()
         while self._seen < enough and (batch := next(self._rows, None)) is not None:
             self._first.append(batch)
             self._seen += batch.num_rows
@@ -43,6 +47,7 @@ class Waiting:
         """What `work`, which is called in several threads at once, makes of each batch. Once."""
         with self._lock:
             self._work = work
+        self._told.set()
         try:
             for batch in chain(self._first, self._rows):
                 if batch.schema.metadata is None:
@@ -53,6 +58,8 @@ class Waiting:
             self._rows.close()
 
     def _worked(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        if threading.get_ident() != self._asking and not self._told.is_set():
+            self._told.wait(_MOMENT)
         with self._lock:
             work = self._work
         return iter((batch.replace_schema_metadata(_WAITS),)) if work is None else work(batch)

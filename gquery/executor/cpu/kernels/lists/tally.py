@@ -82,13 +82,18 @@ def whole_at(values, size, index):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def measure(columns, measures, weights, count, numbers, counts):  # type: ignore[no-untyped-def]
-    """Counts rows as `tally` does, for who adds alone, and adds what they measure, as often as they weigh."""
+def measure(columns, measures, weights, count, numbers, counts, shared):  # type: ignore[no-untyped-def]
+    """Counts rows as `tally` does, and adds what they measure, as often as they weigh. Where others add meanwhile only
+    whole numbers are added up."""
     for begin in range(0, count, AT_ONCE):
         rows = min(AT_ONCE, count - begin)
         number_rows(columns, begin, rows, numbers)
         for row in range(rows):
-            counts[numbers[row]] += load_int64(weights, begin + row) if weights != 0 else 1
+            weight = np.int64(load_int64(weights, begin + row)) if weights != 0 else np.int64(1)
+            if shared:
+                fetch_add(counts.ctypes.data, numbers[row], weight)  # type: ignore[call-arg]
+            else:
+                counts[numbers[row]] += weight
         for index in range(len(measures)):
             function, values, size = measures[index, FUNCTION], measures[index, MEASURED], measures[index, VALUE_BYTES]
             ids, long, first = measures[index, OF_IDS], measures[index, OF_ID_BYTES] == 8, measures[index, FIRST_ID]
@@ -100,6 +105,9 @@ def measure(columns, measures, weights, count, numbers, counts):  # type: ignore
                 if weights != 0:
                     weight = np.int64(load_int64(weights, begin + row))
                 if at < first or at - first >= known:
+                    if shared:
+                        fetch_add(none, number, weight)  # type: ignore[call-arg]
+                        continue
                     store_int64(none, number, load_int64(none, number) + weight)
                 elif function == HOW_MANY:
                     continue
@@ -111,7 +119,9 @@ def measure(columns, measures, weights, count, numbers, counts):  # type: ignore
                         store_int64(made, number, bits_of(value))
                 else:
                     whole, earlier = whole_at(values, size, at - first), load_int64(made, number)
-                    if function == SUM:
+                    if shared:
+                        fetch_add(made, number, whole * weight)  # type: ignore[call-arg]
+                    elif function == SUM:
                         store_int64(made, number, earlier + whole * weight)
                     elif (function == LEAST and whole < earlier) or (function == LARGEST and whole > earlier):
                         store_int64(made, number, whole)
