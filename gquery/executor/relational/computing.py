@@ -128,7 +128,7 @@ class Computing:
             running.check_memory(control)
         if self._first is not None:
             matches = TopRows(self._first, self._inputs, self._parameters).of(matches, control)
-        waiting = Waiting(matches)
+        waiting = Waiting(matches, control.check)
         computing, inputs, gathered = self._gathered(waiting, control, threads)
         with closing(gathered):
             if computing is not self and computing.is_streamed:
@@ -145,7 +145,8 @@ class Computing:
             alike = AlikeRows.of(self._alike._inputs, rows, control)
             if alike is not None:
                 return self._alike, self._alike._inputs, alike.batches(rows, control)
-        if control.memory_limit is None and rows.are(FEWEST) and self._groups is not None:
+        grouped = self.selection.grouped and control.memory_limit is None
+        if grouped and rows.are(FEWEST) and self._groups is not None:
             groups, reader = self._groups
             measured = MeasuredRows.of(reader._inputs, groups, rows, control, threads)
             if measured is not None:

@@ -16,6 +16,7 @@ from gquery.executor.relational.codes.property_codes import elements_with
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.streams import Work, through
 from gquery.planner.ir.expr import Column
+from gquery.stopping import Check, unchecked
 
 _WORTH = 4  # elements for each row of matches, up to which they are given codes
 _MOST = 1 << 20  # rows that wait
@@ -26,7 +27,8 @@ _WAITS = {"waits": ""}  # the mark of a batch of which nothing has been made
 class Waiting:
     """Rows of matches."""
 
-    def __init__(self, rows: Iterator[pa.RecordBatch]) -> None:
+    def __init__(self, rows: Iterator[pa.RecordBatch], check: Check = unchecked) -> None:
+        self._check = check
         self._lock = threading.Lock()
         self._work: Work | None = None
         self._told = threading.Event()
@@ -39,6 +41,7 @@ class Waiting:
         """Whether there are so many."""
         self._asking = threading.get_ident()
         while self._seen < enough and (batch := next(self._rows, None)) is not None:
+            self._check()
             self._first.append(batch)
             self._seen += batch.num_rows
         return self._seen >= enough
