@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
+from gquery.executor.relational.gather import tells_apart
 from gquery.executor.relational.selection import WEIGHTS
-from gquery.planner.ir.expr import Aggregate, Attribute, Column, Expression, is_aggregated, walk, with_children
+from gquery.planner.ir.expr import Aggregate, Attribute, Column, Expression, is_aggregated, with_children
 from gquery.planner.ir.query_graph import QueryVertex
 from gquery.planner.ir.query_plan import PathsPlan, QueryPlan
 from gquery.planner.ir.segments import Project
@@ -27,11 +27,11 @@ def taken_once(plan: QueryPlan | PathsPlan, project: Project, snapshot: Snapshot
     if not any(map(is_aggregated, expressions)):
         return replace(project, projection=replace(project.projection, distinct=False)) if different else project
     if isinstance(plan, QueryPlan) and not plan.existence:
-        if not different or not all(map(_counts_rows, _aggregates(project))):
+        if not different or not all(map(_counts_rows, project.aggregates)):
             return project
-        project = _with(project, _weight)
+        project = project.changed(_weight)
         return replace(project, projection=replace(project.projection, distinct=False))
-    return project if len(vertices) > 1 else _with(project, partial(_counting_rows, vertices[0]))
+    return project if len(vertices) > 1 else project.changed(partial(_counting_rows, vertices[0]))
 
 
 def _told_apart(plan: QueryPlan | PathsPlan) -> tuple[QueryVertex, ...]:
@@ -50,26 +50,7 @@ def _names(expression: Expression, vertex: QueryVertex, snapshot: Snapshot) -> b
     """Whether an expression tells the data vertices apart that a query vertex is matched to."""
     if not isinstance(expression, Column) or expression.variable != vertex.variable:
         return False
-    if expression.attribute is Attribute.ELEMENT:
-        return True
-    if len(vertex.tables) != 1:  # an id is one of a table's
-        return False
-    own = snapshot.vertex_tables[vertex.tables[0]].id_name
-    return expression.attribute is Attribute.ID or (own is not None and expression.key == own)
-
-
-def _with(project: Project, change: Callable[[Expression], Expression]) -> Project:
-    """The projection with other expressions, each made of one of its own."""
-    projection = project.projection
-    items = tuple(replace(item, expression=change(item.expression)) for item in projection.items)
-    order_by = tuple(replace(item, expression=change(item.expression)) for item in projection.order_by)
-    changed = replace(projection, items=items, order_by=order_by)
-    return replace(project, projection=changed, where=tuple(map(change, project.where)))
-
-
-def _aggregates(project: Project) -> Iterator[Aggregate]:
-    expressions = (*project.projection.expressions, *project.where)
-    return (part for each in expressions for part in walk(each) if isinstance(part, Aggregate))
+    return tells_apart(expression, vertex.tables, snapshot)
 
 
 def _counts_rows(aggregate: Aggregate) -> bool:

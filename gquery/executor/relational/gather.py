@@ -5,6 +5,8 @@ Values are taken table by table and chunk by chunk and cast afterwards, so that 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
@@ -97,6 +99,16 @@ def stored_column(table: VertexTable | EdgeTable, column: Column) -> pa.ChunkedA
     if column.attribute is Attribute.ID and isinstance(table, VertexTable):
         return table.ids
     return table.columns.get(column.key or "")
+
+
+def tells_apart(column: Column, tables: Sequence[int], snapshot: Snapshot) -> bool:
+    """Whether no two vertices of some tables have the same in a column: an id is one of a table's."""
+    if column.attribute is Attribute.ELEMENT:
+        return True
+    if len(tables) != 1:
+        return False
+    own = snapshot.vertex_tables[tables[0]].id_name
+    return column.attribute is Attribute.ID or (own is not None and column.key == own)
 
 
 def take(values: pa.ChunkedArray, positions: Ids) -> pa.Array:

@@ -6,7 +6,7 @@ for a node or a relationship, ids of both for a path, else a value. Every segmen
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 from gquery.errors import Notice
@@ -14,7 +14,7 @@ from gquery.lasting.properties import cached_property
 from gquery.planner.ir.expr import Aggregate, Attribute, Column, Expression, Kind, Type, is_aggregated, walk
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.ir.updates import Update
-from gquery.records import record
+from gquery.records import record, replace
 from gquery.settings import Device
 from gquery.storage.schema import Direction
 
@@ -203,6 +203,20 @@ class Project:
     input: tuple[Variable, ...]
     output: tuple[Variable, ...]
     per: str | None = None
+
+    @property
+    def aggregates(self) -> tuple[Aggregate, ...]:
+        """All that it asks for."""
+        expressions = (*self.projection.expressions, *self.where)
+        return tuple(part for each in expressions for part in walk(each) if isinstance(part, Aggregate))
+
+    def changed(self, change: Callable[[Expression], Expression]) -> Project:
+        """The same with other expressions, each made of one of its own."""
+        projection = self.projection
+        items = tuple(replace(item, expression=change(item.expression)) for item in projection.items)
+        order_by = tuple(replace(item, expression=change(item.expression)) for item in projection.order_by)
+        changed = replace(projection, items=items, order_by=order_by)
+        return replace(self, projection=changed, where=tuple(map(change, self.where)))
 
     @property
     def is_total(self) -> bool:

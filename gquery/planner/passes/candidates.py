@@ -64,9 +64,7 @@ def paying_filters(draft: Draft, context: Context) -> Draft:
         if not (folds_whole(draft.problem, draft.kept) or _folds_in_terms(draft)):
             cardinalities = estimate(graph, statistics, Counted(tuple(left), {}, everywhere))
             lead = led_by(graph, draft.segment.lead)
-            tree = estimated_tree(
-                (*draft.cases, draft.problem)[0], draft.kept, draft.limit, cardinalities, context, lead
-            )
+            tree = estimated_tree(draft.listed, draft.kept, draft.limit, cardinalities, context, lead)
             vain = None if tree is None else _vain_visits(graph, tree)
         # What is reached from a few vertices is estimated too low where these have more edges than others.
         reaching = not few and any(isinstance(each, ReachedFilter) for each in draft.filters)

@@ -61,6 +61,11 @@ class Draft:
     def graph(self) -> QueryGraph:
         return self.problem.graph
 
+    @property
+    def listed(self) -> Problem:
+        """The problem whose matches are looked for, but for special cases."""
+        return self.cases[0] if self.cases else self.problem
+
     def with_problem(self, graph: QueryGraph, constraints: Constraints, comparisons: tuple[Comparison, ...]) -> Draft:
         """With another query graph, or other tests on its matches."""
         return replace(self, problem=problem_of(graph, constraints, comparisons))

@@ -11,7 +11,6 @@ import threading
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from math import prod
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -108,17 +107,11 @@ class Counter:
         from gquery.executor.cpu.kernels.lists.tally import AT_ONCE, tally  # Numba takes half a second to import
 
         ids = [filled(batch.column(variable), -1) for _, variable in self._codes]
-        table = np.array([self._row(*pair) for pair in zip(self._codes.values(), ids, strict=True)], np.int64)
+        table = np.array([codes.column(own) for codes, own in zip(self._codes.values(), ids, strict=True)], np.int64)
         with self._counting() as counts:
             address = 0 if weights is None else pa.py_buffer(weights).address
             tally(table, address, batch.num_rows, np.empty(AT_ONCE, np.int64), counts, self._is_large)
         return True
-
-    def _row(self, codes: Codes, ids: NDArray[Any]) -> tuple[int, ...]:
-        """A column as the kernel has it."""
-        known = to_numpy(codes.codes)
-        addresses = pa.py_buffer(known).address, pa.py_buffer(ids).address
-        return addresses[0], known.itemsize, addresses[1], ids.itemsize, len(codes.values), 0
 
     @property
     def _is_large(self) -> bool:

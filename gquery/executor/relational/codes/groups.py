@@ -6,8 +6,10 @@ Who reads groups in place of rows is told by the same projection, with columns i
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from gquery.executor.relational.codes.property_codes import may_have_codes
+from gquery.executor.relational.gather import tells_apart
 from gquery.planner.ir.expr import (
     Aggregate,
     Attribute,
@@ -16,7 +18,6 @@ from gquery.planner.ir.expr import (
     Kind,
     Type,
     is_aggregated,
-    walk,
     with_children,
 )
 from gquery.planner.ir.segments import Project, Variable
@@ -30,20 +31,22 @@ _FUNCTIONS = ("count", "sum", "avg", "min", "max")
 @record(frozen=True, slots=True)
 class Groups:
     """A grouping whose groups have numbers. project: the same of rows which are groups, with columns of these in place
-    of the aggregates. measures: the aggregates, by the names of these columns. vertices: the keys' variables that are
-    told apart themselves, whatever else of them is read. types: of the variables of the rows."""
+    of the aggregates. made: these columns. vertices: the keys' variables that are told apart themselves, whatever else
+    of them is read. types: of the variables of the rows."""
 
     project: Project
-    measures: Mapping[str, Aggregate]
+    made: Mapping[Aggregate, Column]
     vertices: frozenset[str]
     types: Mapping[str, Type]
 
+    @property
+    def measures(self) -> dict[str, Aggregate]:
+        """The aggregates, by the names of their columns."""
+        return {column.variable: aggregate for aggregate, column in self.made.items()}
+
     def read(self, expression: Expression) -> Expression:
-        """The expression as who reads groups has it."""
-        if isinstance(expression, Aggregate):
-            name = next(name for name, each in self.measures.items() if each == expression)
-            return Column(expression.type, expression.span, name, Attribute.VALUE)
-        return with_children(expression, self.read)
+        """An expression as who reads groups has it."""
+        return _of_groups(self.made, expression)
 
 
 def groups_of(project: Project, residual: tuple[Expression, ...], snapshot: Snapshot, weighted: bool) -> Groups | None:
@@ -57,38 +60,27 @@ def groups_of(project: Project, residual: tuple[Expression, ...], snapshot: Snap
     vertices = frozenset(key.variable for key in keys if isinstance(key, Column) and _names(key, known, snapshot))
     if not all(isinstance(key, Column) and (key.variable in vertices or may_have_codes(key)) for key in keys):
         return None
-    made: dict[Aggregate, Column] = {}
-    expressions = (*projection.expressions, *project.where)
-    for part in (part for each in expressions for part in walk(each) if isinstance(part, Aggregate)):
-        if part not in made:
-            if not _is_measured(part) or (weighted and _adds_whole_numbers(part)):
-                return None
-            made[part] = Column(part.type, part.span, f"{_MADE}{len(made)}", Attribute.VALUE)
-    if not made:
+    asked = tuple(dict.fromkeys(project.aggregates))
+    if not asked or not all(_is_measured(each) and not (weighted and _adds_whole_numbers(each)) for each in asked):
         return None
+    made = {each: Column(each.type, each.span, f"{_MADE}{n}", Attribute.VALUE) for n, each in enumerate(asked)}
+    changed = project.changed(partial(_of_groups, made))
+    columns = (Variable(column.variable, column.type) for column in made.values())
+    return Groups(replace(changed, input=(*project.input, *columns)), made, vertices, known)
 
-    def of_groups(expression: Expression) -> Expression:
-        return made[expression] if isinstance(expression, Aggregate) else with_children(expression, of_groups)
 
-    items = tuple(replace(item, expression=of_groups(item.expression)) for item in projection.items)
-    order_by = tuple(replace(item, expression=of_groups(item.expression)) for item in projection.order_by)
-    changed = replace(
-        project,
-        projection=replace(projection, items=items, order_by=order_by),
-        where=tuple(map(of_groups, project.where)),
-        input=(*project.input, *(Variable(column.variable, column.type) for column in made.values())),
-    )
-    measures = {column.variable: aggregate for aggregate, column in made.items()}
-    return Groups(changed, measures, vertices, known)
+def _of_groups(made: Mapping[Aggregate, Column], expression: Expression) -> Expression:
+    """An expression as who reads groups has it."""
+    if isinstance(expression, Aggregate):
+        return made[expression]
+    return with_children(expression, partial(_of_groups, made))
 
 
 def _names(key: Column, known: Mapping[str, Type], snapshot: Snapshot) -> bool:
-    """Whether a key tells vertices apart."""
+    """Whether a key tells vertices of one table apart."""
     type_ = known.get(key.variable)
-    if type_ is None or type_.kind is not Kind.NODE or len(type_.tables) != 1:
-        return False
-    own = snapshot.vertex_tables[type_.tables[0]].id_name
-    return key.attribute in (Attribute.ELEMENT, Attribute.ID) or (own is not None and key.key == own)
+    is_one = type_ is not None and type_.kind is Kind.NODE and len(type_.tables) == 1
+    return is_one and tells_apart(key, known[key.variable].tables, snapshot)
 
 
 def _is_measured(aggregate: Aggregate) -> bool:
@@ -100,10 +92,9 @@ def _is_measured(aggregate: Aggregate) -> bool:
         return of is None
     if of.attribute is Attribute.ELEMENT:
         return aggregate.function == "count" and of.type.kind in (Kind.NODE, Kind.RELATIONSHIP)
-    whole = of.type.kind is Kind.INTEGER
-    return of.attribute is Attribute.PROPERTY and (
-        whole or (of.type.kind is Kind.FLOAT and aggregate.function[0] != "m")
-    )
+    if of.type.kind is Kind.FLOAT and aggregate.function in ("min", "max"):
+        return False  # NaN has a place of its own among them
+    return of.attribute is Attribute.PROPERTY and of.type.kind in (Kind.INTEGER, Kind.FLOAT)
 
 
 def _adds_whole_numbers(aggregate: Aggregate) -> bool:

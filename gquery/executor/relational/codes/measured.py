@@ -146,8 +146,8 @@ class _Kept:
 
 class MeasuredRows:
     """Feeds who reads groups: rows are added where they are found, by several threads. keys: by the names of columns of
-    codes, or of vertices. numbers: of the measures, by the names of the columns that stand for them; the others are how
-    many rows there are."""
+    codes, or of vertices. measures: by the names of the columns that stand for aggregates, None for how many rows there
+    are."""
 
     def __init__(
         self, read: Inputs, groups: Groups, keys: Mapping[str, _Key], measures: Mapping[str, _Measure | None]
@@ -257,9 +257,9 @@ def _can_be_shared(measure: _Measure | None) -> bool:
 
 def _key_row(key: _Key, ids: NDArray[Any]) -> tuple[int, ...]:
     """A key as the kernel has it."""
-    codes = None if key.codes is None else to_numpy(key.codes.codes)
-    where = (0, 0) if codes is None else (pa.py_buffer(codes).address, codes.itemsize)
-    return *where, pa.py_buffer(ids).address, ids.itemsize, key.size, key.first
+    if key.codes is not None:
+        return key.codes.column(ids)
+    return 0, 0, pa.py_buffer(ids).address, ids.itemsize, key.size, key.first
 
 
 def _measure_row(number: int, measure: _Measure, ids: NDArray[Any], kept: _Kept) -> tuple[int, ...]:

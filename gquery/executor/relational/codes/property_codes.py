@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gquery.arrays import filled, pc, to_arrow
+from gquery.arrays import filled, pc, to_arrow, to_numpy
 from gquery.executor.progress import Control
 from gquery.executor.relational.gather import gather, plain_type
 from gquery.planner.ir.expr import Attribute, Column, Expression, Kind
@@ -54,6 +54,12 @@ class Codes:
         taken = self.codes.take(ids)
         codes: NDArray[np.uint8] | NDArray[np.uint16] = filled(taken, len(self.values) - 1)
         return codes
+
+    def column(self, ids: NDArray[Any]) -> tuple[int, ...]:
+        """Those of ids, one below zero for none, as `kernels/lists/tally.py` has them."""
+        known = to_numpy(self.codes)
+        addresses = pa.py_buffer(known).address, pa.py_buffer(ids).address
+        return addresses[0], known.itemsize, addresses[1], ids.itemsize, len(self.values), 0
 
 
 def elements_with(snapshot: Snapshot, kind: Kind, column: Column) -> int:

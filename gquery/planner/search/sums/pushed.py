@@ -30,7 +30,7 @@ class Pushing:
         self.kept = kept
         self.model = model
         self.costs = model.costs
-        self._plain = len(kept) < 3 and has_pushed_tests(problem, kept if len(kept) == 2 else frozenset())
+        self._plain = has_pushed_tests(problem, kept if len(kept) == 2 else frozenset())
         self._asked = asked
 
     @cached_property
