@@ -145,13 +145,14 @@ class _Compilations:
 
         def work() -> None:
             try:
-                with self._turn:
-                    if self._is_ending:  # who ended before may have left a lock of Numba's behind
-                        raise SystemExit
-                    self._compiling = threading.current_thread()
-                    outcome.append(compile_kernel())
-            except BaseException as error:  # raised again where the kernel is called
-                failure.append(SystemExit() if self._is_ending else error)
+                with self._turn:  # until all that an error holds is gone, too: modules of LLVM's among it
+                    try:
+                        if self._is_ending:  # who ended before may have left a lock of Numba's behind
+                            raise SystemExit
+                        self._compiling = threading.current_thread()
+                        outcome.append(compile_kernel())
+                    except BaseException as error:  # raised again where the kernel is called
+                        failure.append(SystemExit() if self._is_ending else error)
             finally:
                 ended.set()
 
