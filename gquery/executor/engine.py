@@ -57,6 +57,10 @@ class SecondHalf(Protocol):
         """The same for counts on a card, which need no plan as good."""
         ...
 
+    def adaptive(self) -> SecondHalf:
+        """The same with an order for each partial match, wherever there may be one."""
+        ...
+
     def steady(self) -> SecondHalf:
         """The same where all partial matches have one order."""
         ...

@@ -58,7 +58,7 @@ class Measured:
 
 
 _TRIED = 4 * 10**9  # steps, after which the order of a card is given up: it may be a bad one
-_ALONE = 2 * 10**7  # steps of a card, after which the CPU begins beside it: it may have a better order, or sooner
+_ALONE = 2 * 10**7  # steps of a card, after which it tries orders of partial matches, and the CPU begins beside it
 
 
 @record(frozen=True, slots=True)
@@ -148,15 +148,18 @@ class Matching:
         return beside is not None and beside.begun(self.engine.snapshot) == (True, True)
 
     def _tried(self) -> int | None:
-        """The number, where a card has it before walks would have found a better order. None where it has not."""
+        """The number, where a card has it before walks would have found a better order, be it by an order for each
+        partial match. None where it has not."""
         there = replace(self.engine, walker=None)
-        measured = Measured()
-        try:
-            count = Matching(self.plan, self.second_half, there, Try(self.control, _TRIED), measured).count()
-        except GivenUp:
-            return None
-        self._take(measured, "On the card: done before the CPU would have looked for a better order")
-        return count
+        for second_half, steps in ((self.second_half, _ALONE), (self.second_half.adaptive(), _TRIED)):
+            measured = Measured()
+            try:
+                count = Matching(self.plan, second_half, there, Try(self.control, steps), measured).count()
+            except GivenUp:
+                continue
+            self._take(measured, "On the card: done before the CPU would have looked for a better order")
+            return count
+        return None
 
     def _raced(self) -> int | None:
         """The number, by a card that is ready: it counts by an order that is not to be trusted, and is most often done
@@ -167,8 +170,11 @@ class Matching:
         card, cpu = Measured(), Measured()
 
         def on_card(control: Control) -> int:
-            there = replace(engine, backend=beside.backend, beside=None, walker=None)
-            return Matching(self.plan, self.second_half.for_card(), there, control, card).count()
+            there, second_half = replace(engine, backend=beside.backend, beside=None), self.second_half.for_card()
+            try:
+                return Matching(self.plan, second_half, there, Try(control, _ALONE), card).count()
+            except GivenUp:
+                return Matching(self.plan, second_half.adaptive(), there, control, card).count()
 
         def on_cpu(control: Follower) -> int:
             here = replace(engine, beside=CardLater(beside, control))

@@ -117,6 +117,7 @@ class Try(Step):
         self._left = steps
 
     def tried(self, steps: int) -> None:
+        super().tried(steps)
         self._left -= steps
         if self._left < 0:
             raise GivenUp

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from hashlib import sha256
@@ -37,7 +37,8 @@ class EmulatedDevice:
     """As `gquery.executor.gpu.device.Device`: arrays are NumPy's."""
 
     xp: ModuleType = np
-    blocks = threads = warps_apart = 1
+    blocks = threads = 1
+    warps_apart: Mapping[str, int] = {"inside": 1, "adaptive": 1}
     apart = 40  # looks at the clock, after which what goes on apart is interrupted
 
     def __init__(self, library: ctypes.CDLL) -> None:
@@ -79,8 +80,8 @@ class EmulatedDevice:
         self.library.run(*map(ctypes.c_uint64, (machine, modulus, _BUDGET)))
         self._look_at_fences()
 
-    def run_apart(self, machine: int, modulus: int) -> None:
-        self.library.apart(*map(ctypes.c_uint64, (machine, modulus, self.apart)))
+    def run_apart(self, kernel: str, machine: int, modulus: int) -> None:
+        getattr(self.library, kernel)(*map(ctypes.c_uint64, (machine, modulus, self.apart)))
         self._look_at_fences()
 
     def use(self) -> None: ...
@@ -94,10 +95,10 @@ class EmulatedDevice:
 
 
 class LaneDevice(EmulatedDevice):
-    """All lanes of two warps, in a random order. Kernels whose lanes part and meet in groups are not for it, nor those
-    that run apart."""
+    """All lanes of two warps, in a random order. Sums inside neighbourhoods are not for it."""
 
     threads = 64
+    warps_apart: Mapping[str, int] = {"adaptive": 2}
 
     def __init__(self, seed: int) -> None:
         folder = Path(__file__).parent
@@ -107,6 +108,10 @@ class LaneDevice(EmulatedDevice):
 
     def run(self, machine: int, modulus: int, first: bool) -> None:
         self.library.run_by_lanes(*map(ctypes.c_uint64, (machine, modulus, _BUDGET)))
+        self._look_at_fences()
+
+    def run_apart(self, kernel: str, machine: int, modulus: int) -> None:
+        getattr(self.library, f"{kernel}_by_lanes")(*map(ctypes.c_uint64, (machine, modulus, self.apart)))
         self._look_at_fences()
 
 

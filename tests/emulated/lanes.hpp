@@ -25,6 +25,7 @@ struct Lane {
     std::vector<char> stack;
     bool ended;
     Meeting meeting;  // where it waits
+    unsigned others;  // for which lanes of its warp
     unsigned long long value;
 };
 
@@ -44,9 +45,10 @@ static void fail(const char *why) {
     std::abort();
 }
 
-static void meet(Meeting meeting, unsigned long long value) {
+static void meet(Meeting meeting, unsigned long long value, unsigned others = ~0u) {
     Lane &lane = emulator.lanes[emulator.current];
     lane.meeting = meeting;
+    lane.others = others;
     lane.value = value;
     swapcontext(&lane.context, &emulator.back);
 }
@@ -83,17 +85,32 @@ static bool run_one() {
     return true;
 }
 
-// Lets so many lanes go on if all of them wait at the same place. Whether they do.
-static bool release(int begin, int count, bool block) {
-    const Meeting meeting = emulator.lanes[begin].meeting;
-    for (int i = begin; i < begin + count; i++) {
-        const Lane &lane = emulator.lanes[i];
-        if (lane.ended || lane.meeting == NOWHERE || (lane.meeting == SYNCTHREADS) != block) return false;
-        if (lane.meeting != meeting) fail("lanes of a warp wait at different places");
+// Lets all lanes of a block go on if they wait for each other. Whether they do.
+static bool release_block() {
+    for (const Lane &lane : emulator.lanes)
+        if (lane.ended || lane.meeting != SYNCTHREADS) return false;
+    for (Lane &lane : emulator.lanes) lane.meeting = NOWHERE;
+    return true;
+}
+
+// Lets a lane go on, and those that it waits for, if all of them wait at the same place for the same lanes. Whether they do.
+static bool release(int first) {
+    const Lane &asked = emulator.lanes[first];
+    if (asked.ended || asked.meeting == NOWHERE || asked.meeting == SYNCTHREADS) return false;
+    const int begin = first / WARP * WARP;
+    const Meeting meeting = asked.meeting;
+    const unsigned others = asked.others;
+    for (int i = 0; i < WARP; i++) {
+        const Lane &lane = emulator.lanes[begin + i];
+        if (!(others >> i & 1)) continue;
+        if (lane.ended || lane.meeting == NOWHERE || lane.meeting == SYNCTHREADS) return false;
+        if (lane.others == others && lane.meeting != meeting) fail("lanes of a warp wait at different places");
+        if (lane.others != others) return false;
     }
-    for (int i = begin; i < begin + count; i++) {
-        emulator.told[i] = emulator.lanes[i].value;
-        emulator.lanes[i].meeting = NOWHERE;
+    for (int i = 0; i < WARP; i++) {
+        if (!(others >> i & 1)) continue;
+        emulator.told[begin + i] = emulator.lanes[begin + i].value;
+        emulator.lanes[begin + i].meeting = NOWHERE;
     }
     return true;
 }
@@ -104,8 +121,8 @@ static void run_block(std::function<void()> work) {
     begin_lanes();
     while (true) {
         while (run_one()) {}
-        bool any = release(0, BLOCK, true), all_ended = true;
-        for (int warp = 0; warp < BLOCK; warp += WARP) any |= release(warp, WARP, false);
+        bool any = release_block(), all_ended = true;
+        for (int lane = 0; lane < BLOCK; lane++) any |= release(lane);
         for (const Lane &lane : emulator.lanes) all_ended &= lane.ended;
         if (all_ended) return;
         if (!any) fail("lanes wait for each other at different places");
@@ -135,33 +152,33 @@ static inline unsigned long long as_word(Value value) {
     return word;
 }
 
-static inline unsigned alike(unsigned long long word) {
+static inline unsigned alike(unsigned mask, unsigned long long word) {
     unsigned found = 0;
-    for (int i = 0; i < WARP; i++) found |= unsigned(told(i) == word) << i;
+    for (int i = 0; i < WARP; i++) found |= (mask >> i & 1) && told(i) == word ? 1u << i : 0;
     return found;
 }
 
-static inline unsigned __ballot_sync(unsigned, bool holds) {
-    meet(BALLOT, holds);
-    return alike(1);
+static inline unsigned __ballot_sync(unsigned mask, bool holds) {
+    meet(BALLOT, holds, mask);
+    return alike(mask, 1);
 }
 
 template <typename Value>
-static inline unsigned __match_any_sync(unsigned, Value value) {
-    meet(MATCH, as_word(value));
-    return alike(as_word(value));
+static inline unsigned __match_any_sync(unsigned mask, Value value) {
+    meet(MATCH, as_word(value), mask);
+    return alike(mask, as_word(value));
 }
 
 static inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
-    meet(REDUCE, value);
+    meet(REDUCE, value, mask);
     unsigned sum = 0;
     for (int i = 0; i < WARP; i++) sum += mask >> i & 1 ? unsigned(told(i)) : 0;
     return sum;
 }
 
 template <typename Value>
-static inline Value __shfl_sync(unsigned, Value value, int lane) {
-    meet(SHUFFLE, as_word(value));
+static inline Value __shfl_sync(unsigned mask, Value value, int lane) {
+    meet(SHUFFLE, as_word(value), mask);
     const unsigned long long word = told(lane % WARP);
     std::memcpy(&value, &word, sizeof value);
     return value;

@@ -34,8 +34,11 @@ static inline Value atomicMax(Value *place, Value value) {
     return before;
 }
 
-static inline unsigned atomicOr(unsigned *place, unsigned value) {
-    unsigned before = *place;
+static inline void __nanosleep(unsigned) {}
+
+template <typename Value>
+static inline Value atomicOr(Value *place, Value value) {
+    Value before = *place;
     *place |= value;
     return before;
 }

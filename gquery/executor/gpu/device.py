@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, partial
 from pathlib import Path
@@ -19,8 +19,9 @@ from gquery.executor.gpu.pinned import Pinned
 _KERNELS = Path(__file__).parent / "kernels"
 _FILES = (
     "machine", "program", "values", "choices", "scan", "filter", "extend", "sum", "common", "merge", "neighbourhood",
-    "possible", "tally", "alone", "inside", "tasks", "drawing", "push", "gather", "run",
+    "possible", "tally", "alone", "inside", "tasks", "drawing", "left", "adaptive", "giving", "push", "gather", "run",
 )  # fmt: skip
+_APART = ("inside", "adaptive")  # kernels that a tape stops before, as in run.cu
 _BLOCK, _WARP = 256, 32  # threads; as in machine.cuh
 _TO_DEVICE, _TO_HOST = 1, 2
 _STREAM = 0  # the one that CuPy uses
@@ -34,12 +35,12 @@ DeviceArray = Any
 
 class Device(Protocol):
     """xp: NumPy or a module like it, whose arrays live on the device. blocks, threads: of every launch. warps_apart: of
-    a launch of `run_apart`."""
+    a launch of `run_apart`, by the name of the kernel."""
 
     xp: ModuleType
     blocks: int
     threads: int
-    warps_apart: int
+    warps_apart: Mapping[str, int]
 
     def address(self, array: DeviceArray) -> int: ...
 
@@ -67,8 +68,8 @@ class Device(Protocol):
         time."""
         ...
 
-    def run_apart(self, machine: int, modulus: int) -> None:
-        """Launches the operation that the tape has stopped before, for as long."""
+    def run_apart(self, kernel: str, machine: int, modulus: int) -> None:
+        """Launches the kernel of the operation that the tape has stopped before, for as long."""
         ...
 
     def free_bytes(self) -> int: ...
@@ -104,14 +105,15 @@ class Card:
         self.name = properties["name"].decode()
         # One text without includes: CuPy's cache of what it compiled knows no others.
         self._module = cupy.RawModule(code=source(), options=("-std=c++17",))
-        self._run = self._module.get_function("run").kernel.ptr
-        resident = self._driver.occupancyMaxActiveBlocksPerMultiprocessor(self._run, _BLOCK, 0)
-        self.blocks: int = properties["multiProcessorCount"] * resident
-        self._apart = self._module.get_function("apart").kernel.ptr
-        resident = self._driver.occupancyMaxActiveBlocksPerMultiprocessor(self._apart, _BLOCK, 0)
-        self._apart_blocks = properties["multiProcessorCount"] * resident
-        self.warps_apart = self._apart_blocks * _BLOCK // _WARP
+        self._kernels = {name: self._module.get_function(name).kernel.ptr for name in ("run", *_APART)}
+        self._blocks = {
+            name: properties["multiProcessorCount"]
+            * self._driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel, _BLOCK, 0)
+            for name, kernel in self._kernels.items()
+        }
+        self.blocks: int = self._blocks["run"]
         self.threads = self.blocks * _BLOCK
+        self.warps_apart: Mapping[str, int] = {name: self._blocks[name] * _BLOCK // _WARP for name in _APART}
 
     def address(self, array: DeviceArray) -> int:
         return int(array.data.ptr)
@@ -155,11 +157,13 @@ class Card:
     def run(self, machine: int, modulus: int, first: bool) -> None:
         # Cooperative: all blocks are there at once, since they wait for each other.
         with _packed(machine, modulus, _FIRST_BUDGET if first else _BUDGET) as arguments:
-            self._driver.launchCooperativeKernel(self._run, self.blocks, 1, 1, _BLOCK, 1, 1, 0, _STREAM, arguments)
+            blocks, kernel = self._blocks["run"], self._kernels["run"]
+            self._driver.launchCooperativeKernel(kernel, blocks, 1, 1, _BLOCK, 1, 1, 0, _STREAM, arguments)
 
-    def run_apart(self, machine: int, modulus: int) -> None:
+    def run_apart(self, kernel: str, machine: int, modulus: int) -> None:
         with _packed(machine, modulus, _BUDGET_APART) as arguments:
-            self._driver.launchKernel(self._apart, self._apart_blocks, 1, 1, _BLOCK, 1, 1, 0, _STREAM, arguments, 0)
+            function, blocks = self._kernels[kernel], self._blocks[kernel]
+            self._driver.launchKernel(function, blocks, 1, 1, _BLOCK, 1, 1, 0, _STREAM, arguments, 0)
 
     def free_bytes(self) -> int:
         free, _ = self.xp.cuda.runtime.memGetInfo()

@@ -10,9 +10,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.backend import FilterOutcome, Masks, Ranks
+from gquery.executor.backend import FilterOutcome, Masks, Ranks, Slices
+from gquery.executor.gpu.adaptive import AdaptiveSlices
 from gquery.executor.gpu.candidates.sets import CandidateSets
 from gquery.executor.gpu.device import Device
+from gquery.executor.gpu.program.adapting import MOST_LEVELS
 from gquery.executor.gpu.resident import QueryRows, ResidentGraph
 from gquery.executor.gpu.search import GpuSlices
 from gquery.executor.lowering.program import Program
@@ -130,7 +132,9 @@ class GpuCandidates:
         with self.sets.device.guarded():
             return self.sets.common(merged).fetched()
 
-    def start(self, program: Program, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None = None) -> GpuSlices:
+    def start(self, program: Program, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None = None) -> Slices:
+        if program.strategy == "adaptive" and len(program.levels) <= MOST_LEVELS:
+            return AdaptiveSlices(program, self.sets)
         if program.strategy == "push" and program.listed > 1:
             program = searched(program)
         with self.sets.device.guarded():

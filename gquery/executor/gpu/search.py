@@ -31,6 +31,13 @@ from gquery.lasting.properties import cached_property
 _COPIES = 1  # blocks on their way to the host besides the one that is waited for
 
 
+def added_up(run: Run, totals: Sums, blocks: int, modulus: int) -> tuple[int, float]:
+    """What all blocks of the grid have found: as `Slices.total` has it."""
+    values = run.cells(totals.sums, blocks).view(np.uint64)
+    value = (int((values >> 32).sum()) << 32) + int((values & 0xFFFFFFFF).sum())  # the sum itself is beyond 64 bits
+    return value % (modulus or 2**64), float(run.cells(totals.sizes, blocks).view(np.float64).sum())
+
+
 class GpuSlices:
     """A program with its start pool. `pool` as in `Candidates.start`. shared: it is counted by `shared_total`."""
 
@@ -63,14 +70,7 @@ class GpuSlices:
             run = self._writing.tape.start(self.control, modulus)
             for _ in run.launches():
                 self._look(run)
-            return self._added_up(run, totals, modulus)
-
-    def _added_up(self, run: Run, totals: Sums, modulus: int) -> tuple[int, float]:
-        """What all blocks of the grid have found."""
-        values = run.cells(totals.sums, self.device.blocks).view(np.uint64)
-        value = (int((values >> 32).sum()) << 32) + int((values & 0xFFFFFFFF).sum())  # the sum itself is beyond 64 bits
-        size = float(run.cells(totals.sizes, self.device.blocks).view(np.float64).sum())
-        return value % (modulus or 2**64), size
+            return added_up(run, totals, self.device.blocks, modulus)
 
     @property
     def alike(self) -> Hashable:
@@ -91,7 +91,7 @@ class GpuSlices:
                         return 0, 0.0
                 if not run.ended:
                     self._writing.take_share(run, shares)
-            return self._added_up(run, totals, modulus)
+            return added_up(run, totals, self.device.blocks, modulus)
 
     def batches(self, behind: Callable[[PartialMatches], Iterable[Item]]) -> Generator[Item, None, None]:
         with self.device.guarded():

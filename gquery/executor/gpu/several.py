@@ -125,7 +125,7 @@ class SharingCandidates:
         return self.first.vertices(merged)
 
     def start(self, program: Program, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None = None) -> Slices:
-        alone = pool is not None or program.listed or program.strategy in ("fold", "push")
+        alone = pool is not None or program.listed or program.strategy in ("fold", "push", "adaptive")
         if alone or program.cost < self._sharing.worth:
             return self.first.start(program, ranks, pool)
         starts = [partial(self._started, number, program, ranks) for number in range(len(self._others))]

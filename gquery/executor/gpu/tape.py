@@ -20,7 +20,8 @@ from gquery.executor.progress import Control
 
 _TAG = 60  # words with one of these above the bit are addresses in the tape's own memory
 _CELL, _DATA = 1 << _TAG, 2 << _TAG
-_HALTED, _ELSEWHERE = 1, 2  # as in kernels/run.cu
+_HALTED = 1  # as in kernels/run.cu, and the kernels that go on where a tape has stopped
+_APART = {2: "inside", 3: "adaptive"}
 _HEADER = 37  # words of `Machine` before its registers
 _MOST_REGISTERS = 1024
 _STEPS = 0  # the register with what has been tried, as in kernels/scan.cuh
@@ -255,8 +256,8 @@ class Run:
     def launch(self) -> None:
         """Launches what comes next, unless it is under way."""
         if not self._under_way:
-            if self._seen[2] == _ELSEWHERE:
-                self.tape.device.run_apart(self._address, self.modulus)
+            if kernel := _APART.get(int(self._seen[2])):
+                self.tape.device.run_apart(kernel, self._address, self.modulus)
             self.tape.device.run(self._address, self.modulus, self._is_first)
         self._under_way, self._is_first = True, False
 
@@ -265,9 +266,9 @@ class Run:
         while True:
             self.launch()
             self._under_way = False
-            before = self.register(_STEPS)
+            before = self.steps
             self._seen = self.tape.device.read(self._address, self.tape.read_back, np.int64)
-            self.control.tried(self.register(_STEPS) - before)
+            self.control.tried(self.steps - before)
             yield
             if self._seen[2] == _HALTED:
                 return
@@ -277,6 +278,11 @@ class Run:
     def ended(self) -> bool:
         """Whether the halt is the last."""
         return int(self._seen[1]) >= self.tape.here
+
+    @property
+    def steps(self) -> int:
+        """What has been tried so far."""
+        return self.register(_STEPS)
 
     def register(self, number: int) -> int:
         return int(self._seen[_HEADER + number])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from gquery.planner.ir.walks import Sampler
 from gquery.planner.memo.plan_memo import PlanMemo
 from gquery.planner.search.costs import CostModel
@@ -31,6 +33,15 @@ class Context:
     def sharing(self, problems: int) -> Context:
         """The same for each of so many problems that are made of one: together they are weighed as far as one is."""
         return replace(self, costs=replace(self.costs, effort=self.costs.effort.shared(max(1, problems))))
+
+    @property
+    def tries(self) -> bool:
+        """Whether orders of partial matches may be tried."""
+        return self.costs.tried > 0 and (self.sampler is not None or math.isinf(self.costs.tried))
+
+    def adaptive(self) -> Context:
+        """The same where an order for each partial match is tried wherever there may be one."""
+        return replace(self, costs=replace(self.costs, tried=math.inf))
 
     def steady(self) -> Context:
         """The same where orders of partial matches are not tried."""

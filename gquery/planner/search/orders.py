@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from random import Random
 
@@ -126,6 +127,8 @@ class Orders:
         """The cheapest, with and without breaking symmetry: by estimates, and where those say that there is work to do,
         by walks."""
         trees = self.few()
+        if math.isinf(self.costs.tried) and not self.kept and adapts(self.problem):
+            return self._adaptive(self._plain(trees[0][0]))
         if self.sampling is not None and trees[0][0].cost >= self.costs.worth_walking:
             first = self.walked(self._plain(trees[0][0]))
             if self.costs.worth_improving < first.tree.cost < self.costs.dear:  # what is rare and heavy may be missed

@@ -12,7 +12,7 @@ from gquery.planner.search.cardinality import estimate
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import for_card, on_card
 from gquery.planner.search.matching import is_doubted, pick_space, plan_matching
-from gquery.planner.search.solving import likeness
+from gquery.planner.search.solving import given_up
 from gquery.records import record, replace
 from gquery.stopping import Check
 
@@ -63,13 +63,17 @@ class SecondHalf:
         """The same for counts on a card, which need no plan as good."""
         return replace(self, context=replace(self.context, costs=for_card(self.context.costs)))
 
+    def adaptive(self) -> SecondHalf:
+        """The same with an order for each partial match, wherever there may be one."""
+        return replace(self, context=self.context.adaptive())
+
     def steady(self) -> SecondHalf:
         """The same where all partial matches have one order."""
         return replace(self, context=self.context.steady())
 
     def give_up(self, known: Cardinalities) -> None:
         """Orders of partial matches took too long: they are not tried again for what is like this."""
-        self.context.memo.give_up(likeness(self.context, self.plan.problem, self.plan.kept, known))
+        self.context.memo.give_up(given_up(self.context, self.plan.problem, self.plan.kept, known))
 
     def estimated(self, check: Check) -> tuple[MatchPlan, ...]:
         """The plans as they look before anything ran."""

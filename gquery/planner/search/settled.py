@@ -32,6 +32,7 @@ class Settled:
         self._spaces: Recent[tuple[Space, str]] = Recent(_KEPT)
         self._matchings: Recent[tuple[MatchPlan, ...]] = Recent(_KEPT)
         self._for_card: Settled | None = None
+        self._adaptive: Settled | None = None
         self._steady: Settled | None = None
 
     @cached_property
@@ -93,6 +94,12 @@ class Settled:
 
     def give_up(self, known: Cardinalities) -> None:
         self.planned.give_up(known)
+
+    def adaptive(self) -> Settled:
+        """The same with an order for each partial match, with what that settles."""
+        if self._adaptive is None:
+            self._adaptive = Settled(self.planned.adaptive(), self._turns, self._most)
+        return self._adaptive
 
     def steady(self) -> Settled:
         """The same with one order for all partial matches, with what that settles."""

@@ -23,6 +23,11 @@ def likeness(context: Context, query: Problem, kept: frozenset[int], known: Card
     return Hashed((context.memo.shape(query, kept), about(known)))
 
 
+def given_up(context: Context, query: Problem, kept: frozenset[int], known: Cardinalities) -> Hashed:
+    """What queries have in common for whose partial matches no orders are tried once one of them has taken too long."""
+    return Hashed((likeness(context, query, kept, known), context.costs.tried))
+
+
 class Solver:
     """Solves problems of one query in one space: the query's own and those that are made from it. kept: what the query
     lists. asked: by the filters, of its vertices; nothing for who solves the query alone. lead: the vertices that its
@@ -45,8 +50,8 @@ class Solver:
         self.memo = context.memo
         self.cardinalities = cardinalities
         self.raw = space == "vertices"
-        tries = context.sampler is not None and context.costs.tried and len(self.memo.orders)
-        if tries and self.memo.has_given_up(likeness(context, query, kept, cardinalities)):
+        tries = context.tries and len(self.memo.orders)
+        if tries and self.memo.has_given_up(given_up(context, query, kept, cardinalities)):
             context = context.steady()
         self.context = context
         self._where = Hashed((space, cardinalities, context.sampler is None, context.costs.tried))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 
 import numpy as np
@@ -21,15 +21,14 @@ from gquery.executor.cpu.machine.heap import dense_zeros
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search.giving import Begun, own_work
 from gquery.executor.cpu.search.packed import PackedPlan
-from gquery.executor.lowering.program import Level, Program, Rows
+from gquery.executor.lowering.adapting import Arrangement
+from gquery.executor.lowering.program import Program
 from gquery.executor.memory import Budget
 from gquery.executor.progress import OrdersGivenUp
 from gquery.lasting.locks import lasting_lock
 from gquery.records import record
 from gquery.storage.adjacency import Adjacency
-from gquery.storage.schema import TURNED
 
-_RANKED = 0.3  # logarithm to 2 of how much smaller a set has to be for each place that its vertex comes later
 _MOST = 1 << 27  # bytes of rows, when no limit is set
 _SLOTS, _MOST_SLOTS = 1 << 12, 1 << 22  # sums that are remembered, at first and at most
 _BELIEVED, _LITTLE = 0.2, 1 << 20  # share of the looks, and looks, from which on what is done says what is left
@@ -250,97 +249,47 @@ def _left(width: int, words: int) -> Left:
 
 def adapting(program: Program, candidates: CandidateSets, sets: Sequence[CandidateSet]) -> Adapting | None:
     """What a program's sum is handed; sets: the candidates by level. None where there is no room for it."""
-    width, levels, memory = len(sets), program.levels, candidates.control.memory
-    near, different = _masks(levels, _near), _masks(levels, lambda level: level.different)
-    kinds = _kinds(sets, different)
-    # Others never collide, and their numbers are of other vertices.
-    different &= np.array(
-        [sum(1 << other for other in range(width) if kinds[other] is kind) for kind in kinds], np.uint64
+    width, memory = len(sets), candidates.control.memory
+    arranged = Arrangement(
+        program, [each.vertices for each in sets], lambda one, other: bool(sets[one].has(sets[other].vertices).any())
     )
-    words = np.array([len(kind.vertices) + 63 >> 6 or 1 for kind in kinds], np.int64)
-    begins = np.concatenate([[0], np.cumsum(words)])
-    size = sum(8 * len(kinds[to].vertices) * int(words[of]) for of, level in enumerate(levels) for to in _near(level))
-    size = 2 * size + 8 * (width + 1) * int(begins[-1]) * 2 * candidates.threads + _SLOTS * _ENTRY
+    size = arranged.bytes_of_rows + 8 * (width + 1) * int(arranged.begins[-1]) * 2 * candidates.threads
+    size += _SLOTS * _ENTRY
     available = memory.available
     if size > (_MOST if available is None else min(_MOST, available // 4)):
         return None
     memory.reserve(size, "rows as bitsets")
-    bits = np.zeros(int(begins[-1]), np.uint64)
-    numbers = [
-        np.searchsorted(kind.vertices, each.vertices).astype(np.int32) for kind, each in zip(kinds, sets, strict=True)
-    ]
-    for vertex, own in enumerate(numbers):
-        np.bitwise_or.at(bits, begins[vertex] + (own >> 6), np.uint64(1) << (own & 63).astype(np.uint64))
-    rows, keep = _rows(levels, candidates, kinds)
-    pattern = Pattern(width, near, different, words, begins, np.exp2(_RANKED * np.arange(width)), rows.reshape(-1))
-    trial = Trial(program.tried, len(numbers[0]), candidates.control.instead)
-    return Adapting(pattern, bits, numbers[0], trial, Sums(trial, memory), keep)
-
-
-def _near(level: Level) -> dict[int, list[Rows]]:
-    """The rows that lead to a level, by the level that they are of."""
-    found: dict[int, list[Rows]] = {}
-    for rows in level.backward:
-        found.setdefault(rows.level, []).append(rows)
-    return found
-
-
-def _masks(levels: Sequence[Level], spoken_of: Callable[[Level], Iterable[int]]) -> NDArray[np.uint64]:
-    """By level the mask of the others that are spoken of together with it."""
-    masks = [0] * len(levels)
-    for number, level in enumerate(levels):
-        for other in spoken_of(level):
-            masks[number] |= 1 << other
-            masks[other] |= 1 << number
-    return np.array(masks, np.uint64)
-
-
-def _kinds(sets: Sequence[CandidateSet], different: NDArray[np.uint64]) -> list[CandidateSet]:
-    """By level the vertices that its candidates are numbered among: those of all levels that it may collide with, of
-    these with others, and so on."""
-    kinds = [[level] for level in range(len(sets))]
-    for level in range(len(sets)):
-        for other in range(level):
-            apart = not int(different[level]) >> other & 1 or not sets[level].has(sets[other].vertices).any()
-            if kinds[level] is not kinds[other] and not apart:
-                kinds[other] += kinds[level]
-                for member in kinds[level]:
-                    kinds[member] = kinds[other]
-    common: dict[int, CandidateSet] = {}
-    for kind in kinds:
-        if id(kind) not in common:
-            vertices = reduce(np.union1d, (sets[member].vertices for member in kind))
-            common[id(kind)] = CandidateSet(vertices, sets[kind[0]].universe)
-    return [common[id(kind)] for kind in kinds]
+    rows, keep = _rows(arranged, candidates, sets[0].universe)
+    pattern = Pattern(
+        width, arranged.near, arranged.different, arranged.words, arranged.begins, arranged.weights, rows.reshape(-1)
+    )
+    roots = arranged.numbers(0)
+    trial = Trial(program.tried, len(roots), candidates.control.instead)
+    return Adapting(pattern, arranged.bits(), roots, trial, Sums(trial, memory), keep)
 
 
 def _rows(
-    levels: Sequence[Level], candidates: CandidateSets, kinds: Sequence[CandidateSet]
+    arranged: Arrangement, candidates: CandidateSets, universe: int
 ) -> tuple[NDArray[np.int64], tuple[NDArray[np.uint64], ...]]:
-    """The addresses of the rows between any two levels, both ways, and what they are of. Where the same edges join
-    vertices of the same kinds the rows are the same."""
-    wanted: dict[object, list[Wanted]] = {}
-    keys: dict[tuple[int, int], object] = {}  # by the level that rows are of, and the one that they lead to
-    for number, level in enumerate(levels):
-        for other, edges in _near(level).items():
-            for ends in ((other, number), (number, other)):
-                asked = [each if ends[1] == number else _turned(each, level, number) for each in edges]
-                key = (*(each._replace(level=0, tables=()) for each in asked), *(id(kinds[end]) for end in ends))
-                keys[ends] = key
-                wanted[key] = [Wanted(each, kinds[ends[0]], kinds[ends[1]], False) for each in asked]
-    built = iter(candidate_edges(candidates, [each for asked in wanted.values() for each in asked]))
+    """The addresses of the rows between any two levels, both ways, and what they are of."""
+    kinds = {id(kind): CandidateSet(kind, universe) for kind in arranged.kinds}
+    sets = [kinds[id(kind)] for kind in arranged.kinds]
+    leading = arranged.leading()
+    wanted = [
+        Wanted(rows, sets[first.source], sets[first.target], False)
+        for first, *_ in leading.values()
+        for rows in first.rows
+    ]
+    built = iter(candidate_edges(candidates, wanted))
     made = {
-        key: reduce(np.bitwise_and, [_bits(next(built), each.other) for each in asked]) for key, asked in wanted.items()
+        key: reduce(np.bitwise_and, [_bits(next(built), sets[first.target]) for _ in first.rows])
+        for key, (first, *_) in leading.items()
     }
-    addresses = np.zeros((len(levels), len(levels)), np.int64)
-    for ends in keys:
-        addresses[ends] = address(made[keys[ends]])
+    addresses = np.zeros((len(sets), len(sets)), np.int64)
+    for key, alike in leading.items():
+        for each in alike:
+            addresses[each.source, each.target] = address(made[key])
     return addresses, tuple(made.values())
-
-
-def _turned(rows: Rows, level: Level, number: int) -> Rows:
-    """The same edges, seen from the other end."""
-    return rows._replace(direction=TURNED[rows.direction], tables=level.tables, level=number)
 
 
 def _bits(edges: Adjacency, target: CandidateSet) -> NDArray[np.uint64]:

@@ -1,12 +1,12 @@
 // A tape: operations one after another, which one launch runs from the first to the last. All blocks go through them
 // together, each with registers of its own that have the same numbers in all; they wait for each other where an
 // operation asks what another one has made. It stops between two operations when its time is over, and goes on from
-// there with the next launch. What needs more registers than are good for all others is a kernel of its own (`apart`): the
-// tape stops before it, the host launches it, and the tape goes on behind it.
+// there with the next launch. What needs more registers than are good for all others is a kernel of its own (`inside`,
+// `adaptive`): the tape stops before it, the host launches it, and the tape goes on behind it.
 
 const int REGISTERS = 1024;
 
-enum Status { MORE, HALTED, ELSEWHERE };
+enum Status { MORE, HALTED, INSIDE, ADAPTIVE };  // of the last two the kernel that goes on
 
 // At the beginning of what the host writes and reads back. waiting: the blocks that have come to a barrier; crossed: twice
 // the number of barriers that all have come to, and one more where the time was over by then, far enough from the other
@@ -63,6 +63,12 @@ struct MoreInside {
     int64 end, open, to, ask;
 };
 
+// Back to where warps left off when their time was over, unless all roots are done.
+struct MoreRoots {
+    const Roots *begun;
+    int64 count, to;
+};
+
 // The host has dealt out handfuls from the one in a register on.
 struct Dealt {
     TasksBegun *begun;
@@ -78,11 +84,11 @@ struct Again {
 #define OPERATIONS(EACH, TIMES)                                                                                        \
     EACH(Copy) EACH(Keep) EACH(Narrow) EACH(KeepLoops) EACH(CountEntries) EACH(WriteEntries) EACH(AddUpShares)           \
     EACH(RunningSums) EACH(MeasureRows) EACH(Extend) EACH(Count) EACH(CountRows) EACH(FindContexts)               \
-    EACH(NumberContexts) EACH(MeasureInside) EACH(WriteInside) EACH(Push) EACH(PushNoting) EACH(ClearCounters) EACH(ClearNoted) EACH(FollowRoots) EACH(Gather) EACH(GatherExtended) EACH(Advance) TIMES(Harvest) TIMES(HarvestNoted) TIMES(HarvestAll)              \
+    EACH(NumberContexts) EACH(WriteBits) EACH(KeepCommon) EACH(MeasureInside) EACH(WriteInside) EACH(Push) EACH(PushNoting) EACH(ClearCounters) EACH(ClearNoted) EACH(FollowRoots) EACH(Gather) EACH(GatherExtended) EACH(Advance) TIMES(Harvest) TIMES(HarvestNoted) TIMES(HarvestAll)              \
     TIMES(SumFactors) TIMES(SumCommon) TIMES(BeginValues) TIMES(Multiply) TIMES(StoreFactors) TIMES(AddUp) TIMES(AddToTotals)
 
 #define NAMED(kind) Of##kind,
-enum Name { Halt, OfNextPiece, OfWritten, OfAgain, OfUnless, OfPays, OfNextInside, OfMoreInside, OfDealt, SumInsideApart, CountMembers, ListMembers, OPERATIONS(NAMED, NAMED) };
+enum Name { Halt, OfNextPiece, OfWritten, OfAgain, OfUnless, OfPays, OfNextInside, OfMoreInside, OfDealt, OfMoreRoots, SumInsideApart, SumAdaptivelyApart, CountMembers, ListMembers, OPERATIONS(NAMED, NAMED) };
 
 // Goes on `behind` when a sweep has taken fewer than one of so many that were left; `removed` counts what all took.
 struct Pays {
@@ -158,6 +164,11 @@ INNER int64 perform(const MoreInside &more, int64 *registers, int64 next) {
     return all_begun && !seen_now(&more.begun->stopped) ? next : more.to;
 }
 
+INNER int64 perform(const MoreRoots &more, int64 next) {
+    bool all_done = !seen_now(&more.begun->working) && int64(seen_now(&more.begun->next)) >= more.count;
+    return all_done ? next : more.to;
+}
+
 INNER int64 perform(const Dealt &dealt, int64 *registers, int64 next) {
     if (thread() == 0) dealt.begun->handfuls = registers[dealt.from];
     return next;
@@ -197,7 +208,7 @@ KERNEL run(Machine *machine, uint64 modulus, uint64 budget) {
     for (int64 i = threadIdx.x; i < machine->register_count; i += BLOCK) registers[i] = machine->registers[i];
     int64 at = machine->at, status = HALTED;
     uint64 crossed = seen_now(&machine->crossed);  // none goes on from the first barrier before all have come
-    if (machine->status == ELSEWHERE) at += reinterpret_cast<const Operation *>(machine->tape + at)->length;
+    if (machine->status >= INSIDE) at += reinterpret_cast<const Operation *>(machine->tape + at)->length;
     bool goes_on = all_here(machine, crossed, ~0ull);
     while (goes_on) {
         const Operation &operation = *reinterpret_cast<const Operation *>(machine->tape + at);
@@ -210,8 +221,9 @@ KERNEL run(Machine *machine, uint64 modulus, uint64 budget) {
         switch (operation.name) {
             case Halt: goes_on = false; break;
             case SumInsideApart:
+            case SumAdaptivelyApart:
                 goes_on = false;
-                status = ELSEWHERE;
+                status = operation.name == SumInsideApart ? INSIDE : ADAPTIVE;
                 next = at;
                 break;
             case OfNextPiece: next = perform(operation.as<NextPiece>(), registers, next); break;
@@ -220,6 +232,7 @@ KERNEL run(Machine *machine, uint64 modulus, uint64 budget) {
             case OfUnless: next = perform(operation.as<Unless>(), registers, next); break;
             case OfNextInside: next = perform(operation.as<NextInside>(), registers, next); break;
             case OfMoreInside: next = perform(operation.as<MoreInside>(), registers, next); break;
+            case OfMoreRoots: next = perform(operation.as<MoreRoots>(), next); break;
             case OfDealt: next = perform(operation.as<Dealt>(), registers, next); break;
             case OfPays: next = perform(operation.as<Pays>(), registers, next); break;
             case CountMembers: count_members(operation.as<AllMembers>()); break;
@@ -238,10 +251,22 @@ KERNEL run(Machine *machine, uint64 modulus, uint64 budget) {
 }
 
 // The operation that a tape has stopped before, for so many nanoseconds.
-WIDE_KERNEL apart(Machine *machine, uint64 modulus, uint64 budget) {
+template <typename Kind>
+INNER const Kind &stopped_before(const Machine *machine) {
+    return reinterpret_cast<const Operation *>(machine->tape + machine->at)->as<Kind>();
+}
+
+INNER void tell_steps(Machine *machine, uint64 steps) {
+    if (lane() == 0 && steps) atomicAdd(reinterpret_cast<uint64 *>(machine->registers + STEPS), steps);
+}
+
+WIDE_KERNEL inside(Machine *machine, uint64 modulus, uint64 budget) {
     __shared__ int64 registers[REGISTERS];
     for (int64 i = threadIdx.x; i < machine->register_count; i += BLOCK) registers[i] = machine->registers[i];
     __syncthreads();
-    uint64 found = perform(reinterpret_cast<const Operation *>(machine->tape + machine->at)->as<SumInside>(), registers, modulus, budget);
-    if (lane() == 0 && found) atomicAdd(reinterpret_cast<uint64 *>(machine->registers + STEPS), found);
+    tell_steps(machine, perform(stopped_before<SumInside>(machine), registers, modulus, budget));
+}
+
+WIDE_KERNEL adaptive(Machine *machine, uint64 modulus, uint64 budget) {
+    tell_steps(machine, perform(stopped_before<SumAdaptively>(machine), modulus, budget));
 }

@@ -108,7 +108,7 @@ class Neighbourhoods:
         inside = self._words([begins, sizes, row_ends, ends])
         total, begun = tape.register(), tape.cell(2)
         handfuls, first, last, begin, end, more = dealing or Dealing.by(tape)
-        warps = tape.device.warps_apart
+        warps = tape.device.warps_apart["inside"]
         stops = take(_STOP * warps)
         tape.add(
             "MeasureInside", inside, *block.words, *partials, *found, rows=block.rows,
