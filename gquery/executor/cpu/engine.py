@@ -18,7 +18,7 @@ from gquery.executor.cpu.search.packed_once import PackedOnce
 from gquery.executor.cpu.search.run import CpuSlices
 from gquery.executor.cpu.search.sampling import CpuSampler
 from gquery.executor.lowering.program import Program
-from gquery.executor.lowering.pushed import searched
+from gquery.executor.lowering.sums.pushed import searched
 from gquery.executor.progress import Control
 from gquery.planner.ir.filters import Filter
 from gquery.planner.ir.query_graph import QueryGraph

@@ -14,11 +14,10 @@ from gquery.executor.backend import FilterOutcome, Masks, Ranks, Slices
 from gquery.executor.gpu.adaptive import AdaptiveSlices
 from gquery.executor.gpu.candidates.sets import CandidateSets
 from gquery.executor.gpu.device import Device
-from gquery.executor.gpu.program.adapting import MOST_LEVELS
 from gquery.executor.gpu.resident import QueryRows, ResidentGraph
 from gquery.executor.gpu.search import GpuSlices
 from gquery.executor.lowering.program import Program
-from gquery.executor.lowering.pushed import searched
+from gquery.executor.lowering.sums.pushed import searched
 from gquery.executor.progress import Control
 from gquery.planner.ir.filters import Filter
 from gquery.planner.ir.query_graph import QueryGraph
@@ -133,7 +132,7 @@ class GpuCandidates:
             return self.sets.common(merged).fetched()
 
     def start(self, program: Program, ranks: Sequence[Ranks], pool: NDArray[np.int32] | None = None) -> Slices:
-        if program.strategy == "adaptive" and len(program.levels) <= MOST_LEVELS:
+        if program.strategy == "adaptive":
             return AdaptiveSlices(program, self.sets)
         if program.strategy == "push" and program.listed > 1:
             program = searched(program)

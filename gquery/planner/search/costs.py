@@ -122,8 +122,8 @@ class CostModel:
     dear: float  # where walks say that it costs less, no better one is looked for
     worth_confirming: float  # and one that walks have said costs more is walked again in a larger sample
     worth_trying: float  # where walks say that it costs less, no orders of partial matches are tried
-    tried: float  # share of what a dear order costs for which orders of partial matches are tried, 0 for none; infinite
-    # where they are tried without asking what one order would cost
+    tried: float  # share of what a dear order costs for which orders of partial matches are tried, 0 for none, infinite
+    # where nobody asks what one order would cost
     tried_on: float  # the same beyond `tried_long` looks, since dear orders may be improved
     tried_long: float
     walk: float  # asking for the number of a context by a walk
@@ -242,7 +242,7 @@ class CardCosts:
     cores: float = 3.0  # of the CPU's cores, so many are made use of at most
     filters: float = 15_000_000.0  # looks that filters have to save for their launch: a card takes little for each
     patience: float = 20.0  # times as dear as on the CPU are plans that are worth improving, or weighing others
-    orders: float = 4e9  # of a sum with an order for each partial match, which is given up then
+    orders: float = 2e9  # candidates of a sum with an order for each partial match, which is given up beyond that
     excluding: float = 1000.0  # times as dear as these are those of few vertices that may be sums of others
 
 

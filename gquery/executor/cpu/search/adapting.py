@@ -21,8 +21,8 @@ from gquery.executor.cpu.machine.heap import dense_zeros
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search.giving import Begun, own_work
 from gquery.executor.cpu.search.packed import PackedPlan
-from gquery.executor.lowering.adapting import Arrangement
 from gquery.executor.lowering.program import Program
+from gquery.executor.lowering.sums.adapting import Arrangement
 from gquery.executor.memory import Budget
 from gquery.executor.progress import OrdersGivenUp
 from gquery.lasting.locks import lasting_lock

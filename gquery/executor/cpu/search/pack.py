@@ -22,8 +22,8 @@ from gquery.executor.cpu.search.folding import CAPS, Folding
 from gquery.executor.cpu.search.link import link, link_chain, link_counters
 from gquery.executor.cpu.search.packed import InsideRoom, PackedPlan, joined
 from gquery.executor.lowering.program import Level, Program, Rows, may_enumerate
-from gquery.executor.lowering.pushed import chains, pushed, searched
-from gquery.executor.lowering.tallied import prepared_levels, tallied_levels
+from gquery.executor.lowering.sums.pushed import chains, pushed, searched
+from gquery.executor.lowering.sums.tallied import prepared_levels, tallied_levels
 from gquery.executor.progress import OrdersGivenUp
 from gquery.storage.adjacency import Adjacency
 

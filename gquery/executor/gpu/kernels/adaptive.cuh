@@ -20,9 +20,10 @@ struct Remembered {
     uint64 sealed, value, about, sealed_more;
 };
 
-// next: the next root; working: warps that have one, or a part of one.
+// next: the next root; working: warps that have one, or a part of one; done: about the share that is done, of all.
 struct Roots {
     uint64 next, working;
+    double done;
 };
 
 // Warps that have nothing to do: the first in the queue, and the end of it.
@@ -33,9 +34,10 @@ struct Asking {
 enum Hand { EMPTY, OPEN, TAKEN, FULL };  // of a warp: it does not ask, asks, is about to be given something, has been
 
 // Where a warp stands between two launches. depths: that it is amid, 0 where it has nothing to do; split: the depth down to
-// which sums are of a part of their candidates alone, since the other part is another warp's.
+// which sums are of a part of their candidates alone, since the other part is another warp's; share: of all, about.
 struct Standing {
     int64 depths, split;
+    double share;
 };
 
 // By warp: standing, hands; queue: numbers of warps, one more each, by turns; places: so many words each, which have the nodes of
@@ -57,27 +59,28 @@ struct SumAdaptively {
     uint64 *found;
 };
 
-const int STEPS_ALONE = 16;   // between two looks at the clock, and at who has nothing to do
+const int STEPS_ALONE = 64;   // between two looks at the clock, and at who has nothing to do
 const int TOLD_AT = VERTICES * sizeof(Node) / sizeof(uint64);  // words of a place
+
+// Of the warps of a block: sums in progress, and by vertex how many of its candidates have been taken.
+struct WalkersAtHand {
+    Node nodes[WARPS][VERTICES];
+    unsigned counts[WARPS][VERTICES];
+};
+
+INNER Node *nodes_at_hand() { return at_hand<WalkersAtHand>().nodes[threadIdx.x / WARP]; }
+INNER unsigned *counts_at_hand() { return at_hand<WalkersAtHand>().counts[threadIdx.x / WARP]; }
 
 // One warp at work.
 struct Walker {
     const SumAdaptively &asked;
     Left left;
-    Node *nodes;
-    unsigned *counts;
     uint64 *place;
     uint64 modulus, until;
     int number, depth, split;
-    int64 looks;
+    double share;
 
-    INNER_MEMBER Node &node() { return nodes[depth]; }
-};
-
-struct WalkersAtHand {
-    PatternAtHand pattern;
-    Node nodes[WARPS][VERTICES];
-    unsigned counts[WARPS][VERTICES];
+    INNER_MEMBER Node &node() const { return nodes_at_hand()[depth]; }
 };
 
 INNER uint64 *place_of(const SumAdaptively &asked, int64 warp) { return asked.places + warp * asked.words; }
@@ -85,7 +88,7 @@ INNER unsigned *told_at(uint64 *place) { return reinterpret_cast<unsigned *>(pla
 INNER Node *nodes_at(uint64 *place) { return reinterpret_cast<Node *>(place); }
 INNER uint64 *bits_at(uint64 *place, int width) { return place + TOLD_AT + (int64(width + 1) * width + 1) / 2; }
 
-INNER uint64 rest_of(uint64 value, uint64 modulus) { return modulus ? value % modulus : value; }
+APART uint64 rest_of(uint64 value, uint64 modulus) { return modulus ? value % modulus : value; }
 
 // --- sums that are remembered --------------------------------------------------------------------------------------
 
@@ -125,7 +128,7 @@ INNER void remember(const SumAdaptively &asked, const Key &key, const Sum &sum) 
 // --- one step ------------------------------------------------------------------------------------------------------
 
 // A part of what is below a candidate is counted.
-INNER void multiply_part(Node &node, const Sum &part, uint64 modulus) {
+APART void multiply_part(Node &node, const Sum &part, uint64 modulus) {
     __syncwarp();
     if (lane() == 0) {
         multiply(node.product, part, modulus);
@@ -140,7 +143,7 @@ INNER void begin_sum(Walker &walker, unsigned joined, const Key &key) {
     __syncwarp();
     if (lane() == 0)
         walker.node() = Node{
-            joined, 0, candidates, key, Sum{0, 0}, Sum{0, 0}, vertex, 0, walker.left.pattern.sizes[vertex], 0
+            joined, 0, candidates, key, Sum{0, 0}, Sum{0, 0}, vertex, 0, pattern_at_hand().sizes[vertex], 0
         };
     __syncwarp();
 }
@@ -151,6 +154,7 @@ INNER int next_candidate(Walker &walker) {
     const uint64 *bits = walker.left.at(walker.depth, node.vertex);
     uint64 candidates = node.candidates;
     int word = node.word, end = node.word_end;
+    ROLLED
     while (!candidates && word + 1 < end) candidates = bits[++word];
     __syncwarp();
     if (lane() == 0) {
@@ -161,18 +165,18 @@ INNER int next_candidate(Walker &walker) {
 }
 
 // Adds what the last candidate stands for and goes on with another.
-INNER void take(Walker &walker, int candidate) {
+APART void take(Walker &walker, int candidate) {
     Node &node = walker.node();
     int vertex = node.vertex;
     unsigned rest = node.joined & ~(1u << vertex);
-    bool dead = match(walker.left, walker.depth, rest, vertex, candidate, walker.looks);
+    bool dead = match(walker.left, walker.depth, rest, vertex, candidate);
     __syncwarp();
     if (lane() == 0) {
         add(node.sum, node.product);
         node.sum.value = rest_of(node.sum.value, walker.modulus);
         node.product = dead ? Sum{0, 0} : Sum{1, 1};
         node.rest = dead ? 0 : rest;
-        walker.counts[vertex]++;
+        counts_at_hand()[vertex]++;
     }
     __syncwarp();
 }
@@ -181,7 +185,7 @@ INNER void take(Walker &walker, int candidate) {
 // deeper.
 INNER void count_part(Walker &walker) {
     Node &node = walker.node();
-    const Left &left = walker.left;
+    Left left = walker.left;
     int below = walker.depth + 1;
     unsigned rest = node.rest, joined = component(left, below, rest);
     __syncwarp();
@@ -189,11 +193,10 @@ INNER void count_part(Walker &walker) {
     int first = lowest(joined);
     unsigned others = joined & (joined - 1);
     Sum part{0, 0};
-    walker.looks++;
     if (!others) {
         part = Sum{uint64(left.count(below, first)), double(left.count(below, first))};
     } else if (!(others & (others - 1))) {
-        uint64 count = count_pair(left, below, first, lowest(others), walker.looks);
+        uint64 count = count_pair(left, below, first, lowest(others));
         part = Sum{count, double(count)};
     } else if (is_nested(left, below, joined)) {
         part = count_nested(left, below, joined, walker.modulus);

@@ -3,18 +3,20 @@
 
 // So many candidates are left at a depth of a warp's walk, of the word in progress and of those behind it.
 INNER int left_at(const Walker &walker, int depth) {
-    const Node &node = walker.nodes[depth];
+    const Node &node = nodes_at_hand()[depth];
     const uint64 *bits = walker.left.at(depth, node.vertex);
     int count = bits_in(node.candidates);
+    ROLLED
     for (int word = node.word + 1; word < node.word_end; word++) count += bits_in(bits[word]);
     return count;
 }
 
 // Whether a giver has something to go on with that gives all that is left at a depth.
-INNER bool is_busy(const Walker &walker, int depth) { return depth < walker.depth || walker.nodes[depth].rest; }
+INNER bool is_busy(const Walker &walker, int depth) { return depth < walker.depth || nodes_at_hand()[depth].rest; }
 
 // The shallowest depth that has anything to give, 0 where none has.
 APART int depth_to_give(const Walker &walker) {
+    ROLLED
     for (int depth = 1; depth <= walker.depth; depth++)
         if (left_at(walker, depth) + is_busy(walker, depth) > 1) return depth;
     return 0;
@@ -27,6 +29,7 @@ INNER int taker(const SumAdaptively &asked) {
         uint64 head = seen_now(&asked.asking->head);
         if (head < seen_now(&asked.asking->tail) && atomicCAS(&asked.asking->head, head, head + 1) == head) {
             unsigned *turn = asked.queue + head % uint64(asked.warps), number = 0;
+            ROLLED
             while (!number) number = atomicExch(turn, 0u);  // it is about to be written
             if (atomicCAS(asked.hands + number - 1, unsigned(OPEN), unsigned(TAKEN)) == OPEN) found = int(number) - 1;
         }
@@ -36,12 +39,14 @@ INNER int taker(const SumAdaptively &asked) {
 
 // Leaves the lower half of the candidates at a depth, and gives the higher one: whole words as far as that goes.
 INNER void divide(const Walker &walker, int depth, Node &theirs) {
-    Node &own = walker.nodes[depth];
+    Node &own = nodes_at_hand()[depth];
     const uint64 *bits = walker.left.at(depth, own.vertex);
     int count = left_at(walker, depth), wanted = (count + is_busy(walker, depth)) / 2;
     int word = own.word, cut = own.word_end, behind = 0;
     uint64 all = own.candidates;
+    ROLLED
     while (!all) all = bits[++word];
+    ROLLED
     while (cut - 1 > word && behind < wanted) behind += bits_in(bits[--cut]);
     theirs = own;
     theirs.rest = 0;
@@ -53,6 +58,7 @@ INNER void divide(const Walker &walker, int depth, Node &theirs) {
         return;
     }
     uint64 higher = all;
+    ROLLED
     for (int i = wanted; i < count; i++) higher &= higher - 1;
     theirs.candidates = higher;
     own.candidates = all ^ higher;
@@ -63,25 +69,29 @@ INNER void divide(const Walker &walker, int depth, Node &theirs) {
 // Gives half of what is left at the shallowest depth that has any: the other warp stands where this one does, down to that
 // depth, and has found nothing yet. Products above are of both, and so are parts that are not counted yet.
 APART void give(Walker &walker) {
-    int depth = depth_to_give(walker), to = depth ? taker(walker.asked) : -1, width = walker.left.pattern.width;
+    int depth = depth_to_give(walker), to = depth ? taker(walker.asked) : -1, width = pattern_at_hand().width;
     if (to < 0) return;
     uint64 *place = place_of(walker.asked, to), *bits = bits_at(place, width);
     unsigned *told = told_at(place);
+    ROLLED
     for (int above = lane(); above < depth; above += WARP) {
-        Node node = walker.nodes[above];
+        Node node = nodes_at_hand()[above];
         node.sum = Sum{0, 0};
         node.candidates = 0;
         node.word_end = 0;
         nodes_at(place)[above] = node;
     }
+    ROLLED
     for (int i = lane(); i < (depth + 1) * width; i += WARP) told[i] = walker.left.told[i];
-    for (int64 i = lane(); i < int64(depth) * walker.left.pattern.words; i += WARP) bits[i] = walker.left.bits[i];
+    ROLLED
+    for (int64 i = lane(); i < int64(depth) * pattern_at_hand().words; i += WARP) bits[i] = walker.left.bits[i];
     __syncwarp();
     if (lane() == 0) {
         divide(walker, depth, nodes_at(place)[depth]);
-        walker.asked.standing[to] = Standing{depth + 1, depth};
+        walker.asked.standing[to] = Standing{depth + 1, depth, walker.share / 2};
         atomicAdd(&walker.asked.begun->working, 1ull);
     }
+    walker.share /= 2;
     walker.split = walker.split > depth ? walker.split : depth;
     __threadfence();
     __syncwarp();
@@ -94,9 +104,19 @@ INNER void stand(Walker &walker) {
     Standing found = walker.asked.standing[walker.number];
     walker.depth = int(found.depths) - 1;
     walker.split = int(found.split);
-    for (int i = lane(); i <= walker.depth; i += WARP) walker.nodes[i] = nodes_at(walker.place)[i];
+    walker.share = found.share;
+    ROLLED
+    for (int i = lane(); i <= walker.depth; i += WARP) nodes_at_hand()[i] = nodes_at(walker.place)[i];
     __syncwarp();
 }
+
+// Whether a warp that has nothing to do will not get anything: nobody has any, or the time is over.
+INNER bool is_over(const Walker &walker) {
+    const Roots *begun = walker.asked.begun;
+    return now() >= walker.until || (!seen_now(&begun->working) && int64(seen_now(&begun->next)) >= walker.asked.root_count);
+}
+
+const int SELDOM = 16;  // of those who ask, between two looks at whether all is over
 
 // Asks until it is given something, which is where the walk stands now; false when its time is over, or nobody has anything.
 APART bool ask(Walker &walker) {
@@ -108,17 +128,18 @@ APART bool ask(Walker &walker) {
         uint64 turn = atomicAdd(&asked.asking->tail, 1ull);
         atomicExch(asked.queue + turn % uint64(asked.warps), unsigned(walker.number) + 1);
     }
-    while (true) {
+    for (int turn = 0;; turn++) {
         unsigned seen = OPEN;
         if (lane() == 0) {
             seen = seen_now(hand);
-            bool all_done = !seen_now(&asked.begun->working) && int64(seen_now(&asked.begun->next)) >= asked.root_count;
-            if (seen == OPEN && (all_done || now() >= walker.until)) seen = atomicCAS(hand, unsigned(OPEN), unsigned(EMPTY)) == OPEN ? EMPTY : TAKEN;
+            // All look at the same words: seldom, or who works would wait for these.
+            bool over = seen == OPEN && turn % SELDOM == 0 && is_over(walker);
+            if (over && atomicCAS(hand, unsigned(OPEN), unsigned(EMPTY)) == OPEN) seen = EMPTY;
         }
         seen = __shfl_sync(ALL, seen, 0);
         if (seen == EMPTY) return false;
         if (seen == FULL) break;
-        __nanosleep(200);
+        __nanosleep(500);
     }
     __threadfence();
     if (lane() == 0) atomicExch(hand, unsigned(EMPTY));
@@ -128,14 +149,16 @@ APART bool ask(Walker &walker) {
 
 // Begins with a root.
 INNER void begin_root(Walker &walker, int64 root) {
-    const PatternAtHand &pattern = walker.left.pattern;
+    const PatternAtHand &pattern = pattern_at_hand();
     walker.depth = walker.split = 0;
+    walker.share = 1.0 / double(walker.asked.root_count);
     __syncwarp();
+    ROLLED
     for (int vertex = lane(); vertex < pattern.width; vertex += WARP)
         walker.left.told[vertex] = walker.asked.pattern->first[vertex];
     if (lane() == 0) {
         unsigned everyone = ALL >> (VERTICES - pattern.width);
-        walker.nodes[0] = Node{everyone, 0, 0, Key{0, 0}, Sum{0, 0}, Sum{0, 0}, 0, 0, 0, 0};
+        nodes_at_hand()[0] = Node{everyone, 0, 0, Key{0, 0}, Sum{0, 0}, Sum{0, 0}, 0, 0, 0, 0};
     }
     __syncwarp();
     take(walker, int(walker.asked.roots[root]));
@@ -179,7 +202,10 @@ INNER bool walk(Walker &walker, bool working) {
             if (!working) return false;
         }
         working = goes_on(walker);
-        if (!working && lane() == 0) atomicAdd(&walker.asked.begun->working, ~0ull);
+        if (!working && lane() == 0) {
+            atomicAdd(&walker.asked.begun->working, ~0ull);
+            atomicAdd(&walker.asked.begun->done, walker.share);
+        }
         if (step % STEPS_ALONE) continue;
         Hint next = hint(walker);
         if (next == STOP) return working;
@@ -187,25 +213,32 @@ INNER bool walk(Walker &walker, bool working) {
     }
 }
 
-// The words that a warp has looked at, in its first lane. budget: nanoseconds from now on.
+// The candidates that a warp has taken, in its first lane. budget: nanoseconds from now on.
 INNER uint64 perform(const SumAdaptively &asked, uint64 modulus, uint64 budget) {
-    WalkersAtHand &desk = at_hand<WalkersAtHand>();
-    fetch_pattern(*asked.pattern, desk.pattern);
+    fetch_pattern(*asked.pattern);
     int64 number = thread() / WARP;
     if (number >= asked.warps) return 0;
-    int own = threadIdx.x / WARP;
+    int width = pattern_at_hand().width;
     uint64 *place = place_of(asked, number);
-    Left left{desk.pattern, told_at(place), bits_at(place, desk.pattern.width)};
-    Walker walker{asked, left, desk.nodes[own], desk.counts[own], place, modulus, now() + budget, int(number), 0, 0, 0};
-    for (int vertex = lane(); vertex < VERTICES; vertex += WARP) walker.counts[vertex] = 0;
+    Walker walker{
+        asked, Left{told_at(place), bits_at(place, width)}, place, modulus, now() + budget, int(number), 0, 0, 0
+    };
+    ROLLED
+    for (int vertex = lane(); vertex < VERTICES; vertex += WARP) counts_at_hand()[vertex] = 0;
     __syncwarp();
     bool working = asked.standing[number].depths > 0;
     if (working) stand(walker);
     working = walk(walker, working);
     __syncwarp();
-    for (int i = lane(); working && i <= walker.depth; i += WARP) nodes_at(place)[i] = walker.nodes[i];
-    if (lane() == 0) asked.standing[number] = Standing{working ? walker.depth + 1 : 0, walker.split};
-    for (int vertex = lane(); vertex < desk.pattern.width; vertex += WARP)
-        if (walker.counts[vertex]) atomicAdd(asked.found + vertex, uint64(walker.counts[vertex]));
-    return lane() == 0 ? uint64(walker.looks) : 0;
+    ROLLED
+    for (int i = lane(); working && i <= walker.depth; i += WARP) nodes_at(place)[i] = nodes_at_hand()[i];
+    if (lane() == 0) asked.standing[number] = Standing{working ? walker.depth + 1 : 0, walker.split, walker.share};
+    ROLLED
+    uint64 taken = 0;
+    for (int vertex = lane(); vertex < width; vertex += WARP) {
+        uint64 own = counts_at_hand()[vertex];
+        if (own) atomicAdd(asked.found + vertex, own);
+        taken += own;
+    }
+    return sum_of_all(taken);
 }

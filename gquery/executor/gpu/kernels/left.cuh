@@ -31,7 +31,11 @@ struct PatternAtHand {
     const uint64 *bits;
 };
 
-INNER void fetch_pattern(const Pattern &asked, PatternAtHand &pattern) {
+INNER PatternAtHand &pattern_at_hand() { return at_hand<PatternAtHand>(); }
+
+INNER void fetch_pattern(const Pattern &asked) {
+    PatternAtHand &pattern = pattern_at_hand();
+    ROLLED
     for (int i = threadIdx.x; i < asked.width; i += BLOCK) {
         pattern.near[i] = unsigned(asked.near[i]);
         pattern.different[i] = unsigned(asked.different[i]);
@@ -51,18 +55,18 @@ INNER void fetch_pattern(const Pattern &asked, PatternAtHand &pattern) {
 // What is left at each depth of one partial match. told: by depth and vertex, where its bitset was written and how many
 // candidates that has; bits: by depth from the second on, the bitsets that were written there.
 struct Left {
-    const PatternAtHand &pattern;
     unsigned *told;
     uint64 *bits;
 
-    INNER_MEMBER unsigned &about(int depth, int vertex) const { return told[depth * pattern.width + vertex]; }
+    INNER_MEMBER unsigned &about(int depth, int vertex) const { return told[depth * pattern_at_hand().width + vertex]; }
     INNER_MEMBER int count(int depth, int vertex) const { return int(about(depth, vertex) & ((1u << COUNT_BITS) - 1)); }
     INNER_MEMBER const uint64 *at(int depth, int vertex) const {
         int written = int(about(depth, vertex) >> COUNT_BITS);
-        return (written ? bits + int64(written - 1) * pattern.words : pattern.bits) + pattern.begins[vertex];
+        return written ? written_at(written, vertex) : pattern_at_hand().bits + pattern_at_hand().begins[vertex];
     }
     INNER_MEMBER uint64 *written_at(int depth, int vertex) const {
-        return bits + int64(depth - 1) * pattern.words + pattern.begins[vertex];
+        const PatternAtHand &pattern = pattern_at_hand();
+        return bits + (unsigned(depth - 1) * pattern.words + pattern.begins[vertex]);
     }
 };
 
@@ -76,8 +80,10 @@ struct WriteBits {
 };
 
 APART void perform(const WriteBits &asked, int64 *) {
+    ROLLED
     for (int64 row = thread() / WARP; row < asked.rows; row += threads() / WARP) {
         uint64 *bits = asked.bits + (asked.first + row) * asked.words;
+        ROLLED
         for (int64 i = asked.offsets[row] + lane(); i < asked.offsets[row + 1]; i += WARP) {
             int neighbour = asked.neighbours[i];
             atomicOr(bits + neighbour / LONG_BITS, 1ull << neighbour % LONG_BITS);
@@ -93,6 +99,7 @@ struct KeepCommon {
 };
 
 APART void perform(const KeepCommon &asked, int64 *) {
+    ROLLED
     for (int64 i = thread(); i < asked.words; i += threads()) asked.bits[i] &= asked.others[i];
 }
 
@@ -102,30 +109,37 @@ INNER int lowest_bit(uint64 word) { return unsigned(word) ? __ffs(unsigned(word)
 INNER int team() { return lane() / GROUP; }
 INNER int member() { return lane() % GROUP; }
 
-// The n-th of some vertices for each team, from `begin` on; -1 where there are fewer.
-INNER int vertex_of_team(unsigned mask, int begin) {
-    int number = begin + team();
-    return number < __popc(mask) ? bit_at(mask, number) : -1;
+// One of some vertices for each team, -1 where there are fewer; and those that are left then.
+INNER int vertex_of_team(unsigned vertices) {
+    for (int i = 0; i < TEAMS - 1; i++) vertices = i < team() ? vertices & (vertices - 1) : vertices;
+    return lowest(vertices);
+}
+
+INNER unsigned behind_teams(unsigned vertices) {
+    for (int i = 0; i < TEAMS; i++) vertices &= vertices - 1;
+    return vertices;
 }
 
 // The sum over a team, in each of its lanes.
 INNER int sum_of_team(int value) {
+    ROLLED
     for (int step = 1; step < GROUP; step *= 2) value += __shfl_xor_sync(ALL, value, step);
     return value;
 }
 
 INNER uint64 sum_of_all(uint64 value) {
+    ROLLED
     for (int step = 1; step < WARP; step *= 2) value += __shfl_xor_sync(ALL, value, step);
     return value;
 }
 
-// Writes to the next depth what a candidate of a vertex leaves of the vertices `rest`; whether any has nothing left. looks:
-// the words looked at are added to it.
-APART bool match(const Left &left, int depth, unsigned rest, int vertex, int candidate, int64 &looks) {
-    const PatternAtHand &pattern = left.pattern;
+// Writes to the next depth what a candidate of a vertex leaves of the vertices `rest`; whether any has nothing left.
+APART bool match(Left left, int depth, unsigned rest, int vertex, int candidate) {
+    const PatternAtHand &pattern = pattern_at_hand();
     int own = candidate / LONG_BITS, below = depth + 1;
     uint64 bit = 1ull << candidate % LONG_BITS;
     unsigned near = pattern.near[vertex], different = pattern.different[vertex], changed = 0;
+    ROLLED
     for (int first = 0; first < pattern.width; first += WARP) {
         int other = first + lane();
         bool asked = other < pattern.width && rest >> other & 1;
@@ -133,23 +147,24 @@ APART bool match(const Left &left, int depth, unsigned rest, int vertex, int can
         if (asked && !changes) left.about(below, other) = left.about(depth, other);
         changed |= __ballot_sync(ALL, changes) << first;
     }
-    for (int begin = 0; begin < __popc(changed); begin += TEAMS) {
-        int other = vertex_of_team(changed, begin), count = 0, size = other < 0 ? 0 : pattern.sizes[other];
+    ROLLED
+    for (unsigned left_over = changed; left_over; left_over = behind_teams(left_over)) {
+        int other = vertex_of_team(left_over), count = 0, size = other < 0 ? 0 : pattern.sizes[other];
         if (other >= 0) {
             const uint64 *from = left.at(depth, other);
             uint64 *to = left.written_at(below, other);
-            const uint64 *row = near >> other & 1 ? pattern.rows[vertex * pattern.width + other] + int64(candidate) * size : nullptr;
-            bool differs = different >> other & 1;
+            const uint64 *row = from;
+            if (near >> other & 1) row = pattern.rows[vertex * pattern.width + other] + int64(candidate) * size;
+            uint64 taken = different >> other & 1 ? bit : 0;
+            ROLLED
             for (int word = member(); word < size; word += GROUP) {
-                uint64 kept = row ? from[word] & row[word] : from[word];
-                if (differs && word == own) kept &= ~bit;
+                uint64 kept = from[word] & row[word] & (word == own ? ~taken : ~0ull);
                 to[word] = kept;
                 count += bits_in(kept);
             }
         }
         count = sum_of_team(count);
         if (other >= 0 && member() == 0) left.about(below, other) = unsigned(below) << COUNT_BITS | unsigned(count);
-        looks += __reduce_add_sync(ALL, member() == 0 ? unsigned(size) : 0);
         if (__ballot_sync(ALL, other >= 0 && count == 0)) return true;
     }
     __syncwarp();
@@ -157,15 +172,17 @@ APART bool match(const Left &left, int depth, unsigned rest, int vertex, int can
 }
 
 // Of some vertices, those that have a candidate in common with one.
-INNER unsigned sharing(const Left &left, int depth, int vertex, unsigned others) {
+INNER unsigned sharing(Left left, int depth, int vertex, unsigned others) {
     unsigned found = 0;
     const uint64 *own = left.at(depth, vertex);
-    int size = left.pattern.sizes[vertex];
-    for (int begin = 0; begin < __popc(others); begin += TEAMS) {
-        int other = vertex_of_team(others, begin);
+    int size = pattern_at_hand().sizes[vertex];
+    ROLLED
+    for (unsigned left_over = others; left_over; left_over = behind_teams(left_over)) {
+        int other = vertex_of_team(left_over);
         bool any = false;
         if (other >= 0) {
             const uint64 *its = left.at(depth, other);
+            ROLLED
             for (int word = member(); word < size && !any; word += GROUP) any = (own[word] & its[word]) != 0;
         }
         bool shares = sum_of_team(any) > 0 && other >= 0;
@@ -175,35 +192,44 @@ INNER unsigned sharing(const Left &left, int depth, int vertex, unsigned others)
 }
 
 // How many candidates two vertices have in common.
-INNER int64 shared_by(const Left &left, int depth, int one, int other) {
+INNER int64 shared_by(Left left, int depth, int one, int other) {
     const uint64 *own = left.at(depth, one), *its = left.at(depth, other);
     unsigned count = 0;
-    for (int word = lane(); word < left.pattern.sizes[one]; word += WARP) count += bits_in(own[word] & its[word]);
+    ROLLED
+    for (int word = lane(); word < pattern_at_hand().sizes[one]; word += WARP) count += bits_in(own[word] & its[word]);
     return __reduce_add_sync(ALL, count);
 }
 
 // Those of the vertices `rest` that the first of them is joined to, with it: by edges, or because they must differ and
-// might not.
-APART unsigned component(const Left &left, int depth, unsigned rest) {
-    unsigned found = rest & (0u - rest), pending = found;
-    while (pending) {
-        int vertex = lowest(pending);
-        pending &= pending - 1;
-        unsigned joined = left.pattern.near[vertex] & rest & ~found;
-        unsigned apart = left.pattern.different[vertex] & rest & ~found & ~joined;
-        if (apart) joined |= sharing(left, depth, vertex, apart);
-        found |= joined;
-        pending |= joined;
+// might not, which is looked at where edges lead no further.
+APART unsigned component(Left left, int depth, unsigned rest) {
+    unsigned found = rest & (0u - rest), pending = found, apart = found;
+    ROLLED
+    while (found != rest) {
+        if (pending) {
+            unsigned joined = pattern_at_hand().near[lowest(pending)] & rest & ~found;
+            pending = (pending & (pending - 1)) | joined;
+            apart |= joined;
+            found |= joined;
+        } else if (apart) {
+            int vertex = lowest(apart);
+            unsigned others = pattern_at_hand().different[vertex] & rest & ~found;
+            apart &= apart - 1;
+            if (others) pending = sharing(left, depth, vertex, others);
+            apart |= pending;
+            found |= pending;
+        } else {
+            break;
+        }
     }
     return found;
 }
 
-// The matches of two vertices that are joined, or only differ. looks: as in `match`.
-APART uint64 count_pair(const Left &left, int depth, int one, int other, int64 &looks) {
-    const PatternAtHand &pattern = left.pattern;
+// The matches of two vertices that are joined, or only differ.
+APART uint64 count_pair(Left left, int depth, int one, int other) {
+    const PatternAtHand &pattern = pattern_at_hand();
     bool differ = pattern.different[one] >> other & 1;
     if (!(pattern.near[one] >> other & 1)) {
-        looks += pattern.sizes[one];
         return uint64(left.count(depth, one)) * left.count(depth, other) - shared_by(left, depth, one, other);
     }
     if (left.count(depth, other) < left.count(depth, one)) {
@@ -214,10 +240,13 @@ APART uint64 count_pair(const Left &left, int depth, int one, int other, int64 &
     const uint64 *own = left.at(depth, one), *its = left.at(depth, other), *rows = pattern.rows[one * pattern.width + other];
     int size = pattern.sizes[other];
     uint64 count = 0;
+    ROLLED
     for (int word = team(); word < pattern.sizes[one]; word += TEAMS) {
+        ROLLED
         for (uint64 pending = own[word]; pending; pending &= pending - 1) {
             int candidate = word * LONG_BITS + lowest_bit(pending);
             const uint64 *row = rows + int64(candidate) * size;
+            ROLLED
             for (int place = member(); place < size; place += GROUP) {
                 uint64 both = row[place] & its[place];
                 if (differ && place == word) both &= ~(pending & (0 - pending));
@@ -225,19 +254,21 @@ APART uint64 count_pair(const Left &left, int depth, int one, int other, int64 &
             }
         }
     }
-    looks += int64(left.count(depth, one)) * size;
     return sum_of_all(count);
 }
 
 // Whether no edges join the vertices, and of any two the candidates of one are all candidates of the other.
-APART bool is_nested(const Left &left, int depth, unsigned joined) {
+APART bool is_nested(Left left, int depth, unsigned joined) {
+    ROLLED
     for (unsigned pending = joined; pending; pending &= pending - 1)
-        if (left.pattern.near[lowest(pending)] & joined) return false;
+        if (pattern_at_hand().near[lowest(pending)] & joined) return false;
+    ROLLED
     for (unsigned pending = joined; pending; pending &= pending - 1) {
         int vertex = lowest(pending);
+        ROLLED
         for (unsigned others = pending & (pending - 1); others; others &= others - 1) {
             int other = lowest(others), count = left.count(depth, vertex), its = left.count(depth, other);
-            if (!(left.pattern.different[vertex] >> other & 1)) return false;
+            if (!(pattern_at_hand().different[vertex] >> other & 1)) return false;
             if (shared_by(left, depth, vertex, other) != (count < its ? count : its)) return false;
         }
     }
@@ -245,10 +276,12 @@ APART bool is_nested(const Left &left, int depth, unsigned joined) {
 }
 
 // The matches of vertices that all differ and have nested candidates: each has those that are left by all with fewer.
-INNER Sum count_nested(const Left &left, int depth, unsigned joined, uint64 modulus) {
+APART Sum count_nested(Left left, int depth, unsigned joined, uint64 modulus) {
     Sum sum{1, 1};
+    ROLLED
     for (unsigned pending = joined; pending; pending &= pending - 1) {
         int vertex = lowest(pending), own = left.count(depth, vertex), count = own;
+        ROLLED
         for (unsigned others = joined; others; others &= others - 1) {
             int other = lowest(others), its = left.count(depth, other);
             count -= its < own || (its == own && other < vertex);
@@ -260,18 +293,20 @@ INNER Sum count_nested(const Left &left, int depth, unsigned joined, uint64 modu
 }
 
 // The vertex that is matched next: one with few candidates left and many neighbours that it leaves few of.
-APART int next_vertex(const Left &left, int depth, unsigned joined) {
+APART int next_vertex(Left left, int depth, unsigned joined) {
     float least = 3e38f;
     int best = VERTICES;
-    for (int vertex = lane(); vertex < left.pattern.width; vertex += WARP) {
+    ROLLED
+    for (int vertex = lane(); vertex < pattern_at_hand().width; vertex += WARP) {
         if (!(joined >> vertex & 1)) continue;
-        float degree = 0.5f + __popc(left.pattern.near[vertex] & joined);
-        float weight = left.count(depth, vertex) * left.pattern.weights[vertex] / (degree * degree);
+        float degree = 0.5f + __popc(pattern_at_hand().near[vertex] & joined);
+        float weight = left.count(depth, vertex) * pattern_at_hand().weights[vertex] / (degree * degree);
         if (weight < least) {
             least = weight;
             best = vertex;
         }
     }
+    ROLLED
     for (int step = 1; step < WARP; step *= 2) {
         float weight = __shfl_xor_sync(ALL, least, step);
         int vertex = __shfl_xor_sync(ALL, best, step);
@@ -295,17 +330,20 @@ struct Key {
 };
 
 // That of the sum over some vertices: which they are, and what is left of their candidates. The first is never 0.
-APART Key key_of(const Left &left, int depth, unsigned joined) {
+APART Key key_of(Left left, int depth, unsigned joined) {
     uint64 first = 0, second = 0;
-    for (int begin = 0; begin < __popc(joined); begin += TEAMS) {
-        int vertex = vertex_of_team(joined, begin);
+    ROLLED
+    for (unsigned left_over = joined; left_over; left_over = behind_teams(left_over)) {
+        int vertex = vertex_of_team(left_over);
         if (vertex < 0) continue;
         const uint64 *bits = left.at(depth, vertex);
-        for (int word = member(); word < left.pattern.sizes[vertex]; word += GROUP) {
-            uint64 place = uint64(left.pattern.begins[vertex] + word + 1) * 0x9E3779B97F4A7C15ull;
-            uint64 mixed = stirred(bits[word] + place);
-            first += mixed;
-            second += stirred((mixed ^ place) * 0xC2B2AE3D27D4EB4Full);
+        ROLLED
+        for (int word = member(); word < pattern_at_hand().sizes[vertex]; word += GROUP) {
+            uint64 mixed = bits[word] + uint64(pattern_at_hand().begins[vertex] + word + 1) * 0x9E3779B97F4A7C15ull;
+            mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9ull;
+            mixed ^= mixed >> 27;
+            first += mixed * 0x94D049BB133111EBull;
+            second += (mixed ^ mixed >> 32) * 0xC2B2AE3D27D4EB4Full;
         }
     }
     return Key{stirred(sum_of_all(first) + joined) | 1, sum_of_all(second) + joined};

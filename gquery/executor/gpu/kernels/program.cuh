@@ -135,12 +135,6 @@ INNER int64 first_above_together(const int64 *values, int64 low, int64 high, int
     return low;
 }
 
-// The place of a bit that so many lower ones come before.
-INNER int bit_at(unsigned bits, int number) {
-    for (; number; number--) bits &= bits - 1;
-    return __ffs(bits) - 1;
-}
-
 INNER bool has_bit(const unsigned *words, int number) { return words[number / BITS] >> number % BITS & 1; }
 
 // Whether a position is among some that ascend.

@@ -128,6 +128,11 @@ APART void sum_task_alone(
     }
 }
 
+INNER int bit_at(unsigned bits, int number) {
+    for (; number; number--) bits &= bits - 1;
+    return __ffs(bits) - 1;
+}
+
 // What is below a member and one candidate of the second level, by a lane.
 APART Sum sum_pair_alone(
     const SumInside &asked, const LevelAtHand *levels, int64 first, const Task &task, int candidate, unsigned *found,

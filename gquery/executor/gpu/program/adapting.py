@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import accumulate, chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,13 @@ from gquery.executor.gpu.candidates.candidate_set import CandidateSet
 from gquery.executor.gpu.candidates.sets import CandidateSets
 from gquery.executor.gpu.program.blocks import Ways
 from gquery.executor.gpu.program.table import Sums
-from gquery.executor.gpu.resident import DeviceRows
 from gquery.executor.gpu.tape import Run, Tape
-from gquery.executor.lowering.adapting import Arrangement, Leading
 from gquery.executor.lowering.program import Program
+from gquery.executor.lowering.sums.adapting import Arrangement, Leading
 
 MOST_LEVELS = 32  # as in kernels/left.cuh
 _NODE = 80  # bytes of a `Node` of kernels/adaptive.cuh
-_STANDING, _ENTRY = 16, 32  # of a `Standing`, and of what is remembered of a sum
+_STANDING, _ENTRY = 24, 32  # of a `Standing`, and of what is remembered of a sum
 _SLOTS = 1 << 20  # sums that are remembered
 _SHARE = 4  # of the free memory may be taken for rows, and as much for what warps have in hand
 
@@ -41,13 +40,13 @@ class Adapting:
         self._arranged = Arrangement(program, vertices, lambda one, other: _overlap(vertices[one], vertices[other]))
         self.found = self.tape.cell(len(program.levels))
         self.totals = Sums(*(self.tape.cell(self.device.blocks) for _ in range(2)))
-        self._begun = self.tape.cell(2)
+        self._begun = self.tape.cell(3)
         self._roots = self._arranged.numbers(0).astype(np.int64)
         self._write()
 
     def fraction(self, run: Run) -> float:
-        """The share of the roots that has been begun."""
-        return 1.0 if run.ended else min(int(run.cells(self._begun)[0]), len(self._roots)) / max(1, len(self._roots))
+        """About the share that is done."""
+        return 1.0 if run.ended else float(run.cells(self._begun, 3).view(np.float64)[2])
 
     def _write(self) -> None:
         tape, take = self.tape, self.tape.room.take
@@ -55,22 +54,18 @@ class Adapting:
         warps = min(tape.device.warps_apart["adaptive"], self.device.free_bytes() // (_SHARE * 8 * self._words))
         if not warps:
             raise MemoryLimitError("the card has no room for sums with an order for each partial match")
-        standing, hands, sums = _STANDING * warps, 8 + 2 * warps, 16 * warps
-        zeros = {each: take(size) for each, size in enumerate((standing, sums, _SLOTS * _ENTRY))}
-        asking = take(8 * hands)
-        places = take(8 * self._words * warps)
-        for address, size in zip(zeros.values(), (standing, sums, _SLOTS * _ENTRY), strict=True):
-            tape.add("Copy", 0, address, size, scatters=[address])
+        standing, sums, remembered = map(self._zeros, (_STANDING * warps, 16 * warps, _SLOTS * _ENTRY))
+        asking, places = take(16 + 8 * warps), take(8 * self._words * warps)
         asked = [
             self._pattern(rows), self._uploaded(self._roots), len(self._roots), self._begun,
-            asking, zeros[0], asking + 16, asking + 16 + 4 * warps, places, self._words, warps, zeros[2], _SLOTS,
-            zeros[1], zeros[1] + 8 * warps, self.found,
+            asking, standing, asking + 16, asking + 16 + 4 * warps, places, self._words, warps, remembered, _SLOTS,
+            sums, sums + 8 * warps, self.found,
         ]  # fmt: skip
-        again = tape.add("Copy", 0, asking, 8 * hands, scatters=[asking])
+        again = tape.add("Copy", 0, asking, 16 + 8 * warps, scatters=[asking])
         tape.wait()
-        tape.add("SumAdaptivelyApart", *asked, scatters=[places, zeros[1]])
+        tape.add("SumAdaptivelyApart", *asked, scatters=[sums])
         tape.jump("MoreRoots", self._begun, len(self._roots), again, waits=True)
-        ways, count = Ways(zeros[1], zeros[1] + 8 * warps, 0, 0, 0), tape.constant(warps)
+        ways, count = Ways(sums, sums + 8 * warps, 0, 0, 0), tape.constant(warps)
         tape.add("AddToTotals", *ways, count, *self.totals, rows=count, **ways.touched())
         tape.jump("Halt")
 
@@ -82,42 +77,55 @@ class Adapting:
 
     def _rows(self) -> list[int]:
         """Writes the rows between any two levels, both ways, as bitsets; their addresses."""
-        arranged, width = self._arranged, len(self._sets)
-        size = arranged.bytes_of_rows
+        size, width = self._arranged.bytes_of_rows, len(self._sets)
         if size > self.device.free_bytes() // _SHARE:
             raise MemoryLimitError(f"the card has no room for {size / 1e6:,.1f} MB of rows as bitsets")
-        leading, kinds = arranged.leading(), self._kinds()
-        asked = {
-            key: [(rows, kinds[first.source], kinds[first.target]) for rows in first.rows]
-            for key, (first, *_) in leading.items()
-        }
-        edges = self._candidates.candidate_edges(chain.from_iterable(asked.values()), self.tape)
-        addresses = [0] * (width * width)
-        for key, alike in leading.items():
-            made = self._made([edges[each] for each in asked[key]], alike[0])
+        leading, addresses = self._arranged.leading(), [0] * (width * width)
+        for alike, address in zip(
+            leading.values(), self._written([first for first, *_ in leading.values()]), strict=True
+        ):
             for each in alike:
-                addresses[each.source * width + each.target] = made
+                addresses[each.source * width + each.target] = address
         return addresses
 
-    def _made(self, edges: Sequence[DeviceRows], leading: Leading) -> int:
-        """The address of what several rows have in common, as bitsets."""
-        tape, words = self.tape, int(self._arranged.words[leading.target])
-        size = 8 * words * len(self._arranged.kinds[leading.source])
-        written: list[int] = []
-        for each in edges:
-            bits = tape.room.take(size)
-            tape.add("Copy", 0, bits, size, scatters=[bits])
-            tape.add("WriteBits", *each.words, words, bits, scatters=[bits])
-            written.append(bits)
-        for other in written[1:]:
-            tape.add("KeepCommon", written[0], other, size // 8, gathers=[other], scatters=[written[0]])
-        return written[0]
+    def _written(self, leading: Sequence[Leading]) -> list[int]:
+        """Where the bitsets of rows are, once those that all have to be in have been kept."""
+        kinds, tape = self._kinds(), self.tape
+        asked = [[(rows, kinds[each.source], kinds[each.target]) for rows in each.rows] for each in leading]
+        edges = self._candidates.candidate_edges(chain.from_iterable(asked), tape)
+        words = [int(self._arranged.words[each.target]) for each in leading]
+        sizes = [8 * count * len(self._arranged.kinds[each.source]) for count, each in zip(words, leading, strict=True)]
+        ends = list(accumulate(size * len(rows) for size, rows in zip(sizes, asked, strict=True)))
+        zeros = self._zeros(ends[-1] if ends else 0)
+        places = [
+            [zeros + end - size * number for number in range(len(rows), 0, -1)]
+            for end, size, rows in zip(ends, sizes, asked, strict=True)
+        ]
+        for each, count, own in zip(asked, words, places, strict=True):
+            for rows, place in zip(each, own, strict=True):
+                tape.add("WriteBits", *edges[rows].words, count, place, gathers=[zeros])
+        tape.wait()
+        for (first, *others), size in zip(places, sizes, strict=True):
+            for other in others:
+                tape.add("KeepCommon", first, other, size // 8, gathers=[other], scatters=[first])
+        return [first for first, *_ in places]
+
+    def _zeros(self, size: int) -> int:
+        """The address of so many bytes that are zero."""
+        address = self.tape.room.take(size)
+        self.tape.add("Copy", 0, address, size, scatters=[address])
+        return address
 
     def _kinds(self) -> list[CandidateSet]:
         """By level the vertices that its candidates are numbered among."""
-        kinds, universe = self._arranged.kinds, self._sets[0].universe
-        made = {id(kind): CandidateSet.of(self.device, kind, universe) for kind in kinds}
-        return [made[id(kind)] for kind in kinds]
+        made: dict[int, CandidateSet] = {}
+        for kind, own in zip(self._arranged.kinds, self._sets, strict=True):
+            if len(kind) == len(own):
+                made[id(kind)] = own  # the others of the kind have no more
+        for kind in self._arranged.kinds:
+            if id(kind) not in made:
+                made[id(kind)] = CandidateSet.of(self.device, kind, self._sets[0].universe)
+        return [made[id(kind)] for kind in self._arranged.kinds]
 
     def _pattern(self, rows: Sequence[int]) -> int:
         """Where the words of a `Pattern` of kernels/left.cuh are."""

@@ -11,7 +11,7 @@ from gquery.executor.gpu.program.table import Sums, Table
 from gquery.executor.gpu.resident import DeviceRows
 from gquery.executor.gpu.shares import Shares
 from gquery.executor.gpu.tape import Run, Tape
-from gquery.executor.lowering.tallied import tallied_levels
+from gquery.executor.lowering.sums.tallied import tallied_levels
 
 _LEVELS = 7  # as in kernels/neighbourhood.cuh
 _MEMBERS = 1 << 16  # of a root

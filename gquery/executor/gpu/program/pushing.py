@@ -11,7 +11,7 @@ from gquery.executor.gpu.program.blocks import Block
 from gquery.executor.gpu.program.levels import Levels
 from gquery.executor.gpu.program.table import NO_SUMS, Sums
 from gquery.executor.lowering.program import Program
-from gquery.executor.lowering.pushed import chains
+from gquery.executor.lowering.sums.pushed import chains
 from gquery.planner.ir.relations import repeats
 
 _COUNTERS = 1 << 32  # bytes at most

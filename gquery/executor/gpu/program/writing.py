@@ -21,7 +21,7 @@ from gquery.executor.gpu.program.table import NO_SUMS, Sums, Table
 from gquery.executor.gpu.shares import Shares
 from gquery.executor.gpu.tape import Run, Tape
 from gquery.executor.lowering.program import Program
-from gquery.executor.lowering.pushed import pushed
+from gquery.executor.lowering.sums.pushed import pushed
 
 _ARENA = 2 << 30  # bytes at most, for the blocks of all levels together
 _LARGEST_BLOCK = 1 << 21  # partial matches

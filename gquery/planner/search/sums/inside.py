@@ -78,7 +78,7 @@ class Neighbourhoods:
         return model.sizes[root] * (numbering + share * self._look() * row * wide) + below
 
     def _tallied(self, tree: Tree, above: Mapping[int, tuple[int, ...]]) -> set[int]:
-        """The levels whose leaf is counted for all of their candidates at once: `lowering/tallied.py` says which."""
+        """The levels whose leaf is counted for all candidates at once: `lowering/sums/tallied.py` says which."""
         below: dict[int, list[int]] = {}
         for number, level in enumerate(tree.levels[1:], 1):
             below.setdefault(level.parent, []).append(number)

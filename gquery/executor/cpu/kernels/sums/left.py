@@ -166,21 +166,28 @@ def share(pattern, left, depth, one, other):  # type: ignore[no-untyped-def]
 @inner
 def component(pattern, left, depth, rest):  # type: ignore[no-untyped-def]
     """Those of the vertices `rest` that the first of them is joined to, with it: by edges, or because they must differ
-    and might not."""
+    and might not, which is looked at where edges lead no further."""
     found = rest & (~rest + _ONE)
-    pending = found
-    while pending != 0:
-        vertex = lowest(pending)
-        pending &= pending - _ONE
-        joined = pattern.near[vertex] & rest & ~found
-        apart = pattern.different[vertex] & rest & ~found & ~joined
-        while apart != 0:
-            other = lowest(apart)
-            if share(pattern, left, depth, vertex, other) > 0:
-                joined |= _ONE << np.uint64(other)
+    pending = apart = found
+    while found != rest:
+        if pending != 0:
+            joined = pattern.near[lowest(pending)] & rest & ~found
+            pending = (pending & (pending - _ONE)) | joined
+            apart |= joined
+            found |= joined
+        elif apart != 0:
+            vertex = lowest(apart)
             apart &= apart - _ONE
-        found |= joined
-        pending |= joined
+            others = pattern.different[vertex] & rest & ~found
+            while others != 0:
+                other = lowest(others)
+                if share(pattern, left, depth, vertex, other) > 0:
+                    pending |= _ONE << np.uint64(other)
+                others &= others - _ONE
+            apart |= pending
+            found |= pending
+        else:
+            break
     return found
 
 

@@ -42,7 +42,8 @@ class Arrangement:
         self._joined = list(map(_joined, program.levels))
         self._levels = program.levels
         different = _masks([level.different for level in program.levels])
-        self._kind_of = _kinds(different, overlap)
+        tables = [frozenset(level.tables) for level in program.levels]
+        self._kind_of = _kinds(different, lambda one, other: bool(tables[one] & tables[other]) and overlap(one, other))
         known = {id(members): _united(vertices, members) for members in self._kind_of}
         self.kinds = [known[id(members)] for members in self._kind_of]
         # Others never collide, and their numbers are of other vertices.

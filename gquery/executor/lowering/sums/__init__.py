@@ -1,0 +1,1 @@
+"""What programs say of sums that go in a way of their own, whatever runs them."""
