@@ -17,14 +17,15 @@ from typing import NamedTuple
 import pytest
 
 import gquery
+from gquery.executor import matching
 from gquery.executor.backend import Backend
 from gquery.executor.devices import BACKENDS
-from gquery.executor.gpu.device import _BLOCK, card
+from gquery.executor.gpu.device import _BLOCK, _WARP, card
 from gquery.executor.gpu.engine import GpuBackend
 from gquery.executor.gpu.several import SharingBackend
 from gquery.executor.gpu.tape import _NAMES, Run, Tape
 from gquery.executor.progress import Control
-from gquery.planner.search import costs
+from gquery.planner.search import costs, orders
 from gquery.settings import Settings
 from tests.differential import test_counting, test_neighbourhoods
 from tests.executor.test_gpu_common import TEXTS, graph_of
@@ -36,6 +37,13 @@ _HOUSE = "MATCH (a:A)--(b:B)--(c:A)--(d:B)--(a), (b)--(e:A)--(f:B) RETURN count(
 _FORCED = "pushed", "inside", "one by one", "candidate graph"
 _DEALT = "dealt out"  # inside, as if there were other cards
 WAYS[_DEALT] = WAYS["inside"]
+_ADAPTIVE = "an order for each partial match"
+WAYS[_ADAPTIVE] = [
+    *WAYS["candidate graph"],
+    test_counting.costs({"trusted": 1}),
+    (matching, "_ALONE", 0),
+    (orders.Orders, "easy", lambda _: None),
+]
 
 
 class Asked(NamedTuple):
@@ -79,7 +87,27 @@ def several() -> gquery.Graph:
     return gquery.from_arrow(vertices={"V": people}, edges=edges)
 
 
+@cache
+def two_types() -> gquery.Graph:
+    """One edge of each type between two vertices at most, and most with both."""
+    random = Random(9)
+    pairs = random.sample([(one, other) for one in range(60) for other in range(60) if one != other], 900)
+    ends = {name: random.sample(pairs, 700) for name in ("E", "F")}
+    edges = {
+        ("V", name, "V"): {"source": [one for one, _ in found], "target": [other for _, other in found]}
+        for name, found in ends.items()
+    }
+    return gquery.from_arrow(vertices={"V": {"id": list(range(60))}}, edges=edges)
+
+
 SELECTION = [
+    *(
+        Asked(two_types, f"MATCH DIFFERENT NODES {links} RETURN count(*)", _ADAPTIVE)
+        for links in (
+            "(a)-[:E]->(b)-[:E]->(c)-[:E]->(d), (a)-[:F]->(b), (b)-[:F]->(d)",
+            "(a)-[:E]->(b)<-[:E]-(c)-[:F]->(d)<-[:E]-(a), (c)-[:E]->(e), (d)-[:F]->(f)",
+        )
+    ),
     *(Asked(even, written(links), way) for way in _FORCED for links in (CLIQUES | PUSHED).values()),
     *(Asked(even, written(links), "pushed, modulo primes") for links in PUSHED.values()),
     Asked(even, TWO_KINDS, "pushed"),
@@ -148,8 +176,9 @@ def shared(alone: Callable[[Settings], Backend], settings: Settings) -> SharingB
 def with_blocks(count: int) -> None:
     """Launches have so many blocks from now on."""
     first = card()
-    first.blocks = first._apart_blocks = count
-    first.threads = count * _BLOCK
+    first.blocks, first.threads = count, count * _BLOCK
+    first._blocks = dict.fromkeys(first._blocks, count)
+    first.warps_apart = dict.fromkeys(first.warps_apart, first.threads // _WARP)
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ class Stopwatch:
         seen.run, seen.run_apart = self._timed(seen.run), self._timed(seen.run_apart)
 
     def _timed(self, launch: Callable[..., None]) -> Callable[..., None]:
-        def timed(*arguments: int) -> None:
+        def timed(*arguments: Any) -> None:
             begin, end = cupy.cuda.Event(), cupy.cuda.Event()
             if self._ahead:
                 self._wait((1,), (1,), (_AHEAD,))

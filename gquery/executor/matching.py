@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -58,7 +59,8 @@ class Measured:
 
 
 _TRIED = 4 * 10**9  # steps, after which the order of a card is given up: it may be a bad one
-_ALONE = 2 * 10**7  # steps of a card, after which it tries orders of partial matches, and the CPU begins beside it
+_ALONE = 2 * 10**7  # steps of a card by one order, after which it tries an order for each partial match
+_BESIDE = 2 * 10**7  # steps since then, after which the CPU begins beside it: it may have a better order
 
 
 @record(frozen=True, slots=True)
@@ -148,18 +150,43 @@ class Matching:
         return beside is not None and beside.begun(self.engine.snapshot) == (True, True)
 
     def _tried(self) -> int | None:
-        """The number, where a card has it before walks would have found a better order, be it by an order for each
-        partial match. None where it has not."""
-        there = replace(self.engine, walker=None)
-        for second_half, steps in ((self.second_half, _ALONE), (self.second_half.adaptive(), _TRIED)):
-            measured = Measured()
-            try:
-                count = Matching(self.plan, second_half, there, Try(self.control, steps), measured).count()
-            except GivenUp:
-                continue
-            self._take(measured, "On the card: done before the CPU would have looked for a better order")
-            return count
-        return None
+        """The number, where a card has it before walks would have found a better order. None where it has not."""
+        measured = Measured()
+        try:
+            count = replace(self, engine=replace(self.engine, walker=None), measured=measured)._on_card(_TRIED)
+        except GivenUp:
+            return None
+        self._take(measured, "On the card: done before the CPU would have looked for a better order")
+        return count
+
+    def _on_card(self, most: float) -> int:
+        """The number, by a card that plans by estimates: by one order for all partial matches, by an order for each
+        where that is not soon done, and on by the first where that is given up. Raises GivenUp after `most` steps."""
+        limit = Try(self.control, _ALONE)
+        with replace(self, control=limit)._alone() as own:
+            matcher = own._prepared()
+            by_one = own.measured.matchings
+            with suppress(GivenUp):
+                return own._total(matcher)
+            limit.go_on(most)
+            with suppress(OrdersGivenUp):
+                own._plan_orders(matcher)
+                return own._total(matcher)
+            self.second_half.adaptive().give_up(own.measured.matchings[0].cardinalities)
+            own._begin_anew(by_one)
+            return own._total(matcher)
+
+    def _plan_orders(self, matcher: Matcher) -> None:
+        """From now on partial matches have an order each, where they may have one."""
+        second_half, check = self.second_half.adaptive(), self.control.check
+        with self.measured.profile.timed("plan"):
+            sizes = second_half.cardinalities(matcher.counted)
+            self._begin_anew(second_half.matchings(sizes, *second_half.space(lambda: sizes, check), check))
+
+    def _begin_anew(self, matchings: tuple[MatchPlan, ...]) -> None:
+        """By other plans."""
+        self.measured.profile.enumerations.clear()
+        self.measured.matchings = matchings
 
     def _raced(self) -> int | None:
         """The number, by a card that is ready: it counts by an order that is not to be trusted, and is most often done
@@ -170,17 +197,14 @@ class Matching:
         card, cpu = Measured(), Measured()
 
         def on_card(control: Control) -> int:
-            there, second_half = replace(engine, backend=beside.backend, beside=None), self.second_half.for_card()
-            try:
-                return Matching(self.plan, second_half, there, Try(control, _ALONE), card).count()
-            except GivenUp:
-                return Matching(self.plan, second_half.adaptive(), there, control, card).count()
+            there = replace(engine, backend=beside.backend, beside=None)
+            return Matching(self.plan, self.second_half.for_card(), there, control, card)._on_card(math.inf)
 
         def on_cpu(control: Follower) -> int:
             here = replace(engine, beside=CardLater(beside, control))
             return Matching(self.plan, self.second_half, here, control, cpu)._counted()
 
-        found = first_of(self.control, _ALONE, on_card, on_cpu)
+        found = first_of(self.control, _BESIDE, on_card, on_cpu)
         if found is None:
             return None
         count, is_first = found

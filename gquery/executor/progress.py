@@ -110,14 +110,21 @@ class OrdersGivenUp(Exception):
 
 class Try(Step):
     """For a step that is given up after some steps of a search: `tried` raises GivenUp then. Which tries are given up
-    does not depend on the machine: one that is done is given up, too, if it took more."""
+    does not depend on the machine: one that is done is given up, too, if it took more. Nobody else hears of what is
+    tried first."""
 
-    def __init__(self, whole: Control, steps: int) -> None:
+    def __init__(self, whole: Control, steps: float) -> None:
         super().__init__(whole)
         self._left = steps
+        self._is_heard = False
+
+    def go_on(self, steps: float) -> None:
+        """In another way, which is given up after so many steps, as others hear."""
+        self._left, self._is_heard = steps, True
 
     def tried(self, steps: int) -> None:
-        super().tried(steps)
+        if self._is_heard:
+            super().tried(steps)
         self._left -= steps
         if self._left < 0:
             raise GivenUp

@@ -14,8 +14,6 @@ from gquery.executor.gpu.search import added_up
 from gquery.executor.lowering.program import Program
 from gquery.executor.progress import OrdersGivenUp
 
-_LITTLE = 3 * 10**7  # candidates that are taken, before which nothing says how many there will be
-
 
 class AdaptiveSlices:
     """A count of all that a program matches."""
@@ -39,9 +37,8 @@ class AdaptiveSlices:
             run = adapting.tape.start(self.control, modulus)
             for _ in run.launches():
                 self.found = run.cells(adapting.found, len(self.program.levels)).copy()
-                done = adapting.fraction(run)
-                self.control.reached(done)
-                if not run.ended and run.steps > max(_LITTLE, done * self.program.tried):
+                self.control.reached(adapting.fraction(run))
+                if not run.ended and run.steps > self.program.tried:
                     raise OrdersGivenUp
             return added_up(run, adapting.totals, self.device.blocks, modulus)
 

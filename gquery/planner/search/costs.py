@@ -242,7 +242,7 @@ class CardCosts:
     cores: float = 3.0  # of the CPU's cores, so many are made use of at most
     filters: float = 15_000_000.0  # looks that filters have to save for their launch: a card takes little for each
     patience: float = 20.0  # times as dear as on the CPU are plans that are worth improving, or weighing others
-    orders: float = 2e9  # candidates of a sum with an order for each partial match, which is given up beyond that
+    orders: float = 5e8  # candidates that a sum with an order for each partial match takes, until it is given up
     excluding: float = 1000.0  # times as dear as these are those of few vertices that may be sums of others
 
 
