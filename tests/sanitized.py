@@ -41,7 +41,7 @@ _ADAPTIVE = "an order for each partial match"
 WAYS[_ADAPTIVE] = [
     *WAYS["candidate graph"],
     test_counting.costs({"trusted": 1}),
-    (matching, "_ALONE", 0),
+    (matching, "_ALONE", -1),
     (orders.Orders, "easy", lambda _: None),
 ]
 

@@ -59,8 +59,8 @@ class Measured:
 
 
 _TRIED = 4 * 10**9  # steps, after which the order of a card is given up: it may be a bad one
-_ALONE = 2 * 10**7  # steps of a card by one order, after which it tries an order for each partial match
-_BESIDE = 2 * 10**7  # steps since then, after which the CPU begins beside it: it may have a better order
+_ALONE = 5 * 10**7  # steps of a card by one order, after which it tries an order for each partial match
+_BESIDE = 5 * 10**7  # steps since then, after which the CPU begins beside it: it may have a better order
 
 
 @record(frozen=True, slots=True)
@@ -162,13 +162,14 @@ class Matching:
     def _on_card(self, most: float) -> int:
         """The number, by a card that plans by estimates: by one order for all partial matches, by an order for each
         where that is not soon done, and on by the first where that is given up. Raises GivenUp after `most` steps."""
-        limit = Try(self.control, _ALONE)
+        limit = Try(self.control)
         with replace(self, control=limit)._alone() as own:
             matcher = own._prepared()
             by_one = own.measured.matchings
             with suppress(GivenUp):
+                limit.begin(_ALONE, heard=False)
                 return own._total(matcher)
-            limit.go_on(most)
+            limit.begin(most, heard=True)
             with suppress(OrdersGivenUp):
                 own._plan_orders(matcher)
                 return own._total(matcher)

@@ -109,22 +109,25 @@ class OrdersGivenUp(Exception):
 
 
 class Try(Step):
-    """For a step that is given up after some steps of a search: `tried` raises GivenUp then. Which tries are given up
-    does not depend on the machine: one that is done is given up, too, if it took more. Nobody else hears of what is
-    tried first."""
+    """For a step that is given up once it has taken some steps of a search and is not done: `check` raises GivenUp
+    then."""
 
-    def __init__(self, whole: Control, steps: float) -> None:
+    def __init__(self, whole: Control) -> None:
         super().__init__(whole)
-        self._left = steps
+        self._left = math.inf
         self._is_heard = False
 
-    def go_on(self, steps: float) -> None:
-        """In another way, which is given up after so many steps, as others hear."""
-        self._left, self._is_heard = steps, True
+    def begin(self, steps: float, heard: bool) -> None:
+        """From now on it may take so many steps; heard: of which others hear."""
+        self._left, self._is_heard = steps, heard
+        self.check()
 
     def tried(self, steps: int) -> None:
         if self._is_heard:
             super().tried(steps)
         self._left -= steps
+
+    def check(self) -> None:
+        super().check()
         if self._left < 0:
             raise GivenUp

@@ -76,7 +76,7 @@ class EmulatedDevice:
         """When it is waited for: whatever was done to the arrays until then is seen."""
         return lambda: [array.copy() for array in arrays]
 
-    def run(self, machine: int, modulus: int, first: bool) -> None:
+    def run(self, machine: int, modulus: int, short: bool) -> None:
         self.library.run(*map(ctypes.c_uint64, (machine, modulus, _BUDGET)))
         self._look_at_fences()
 
@@ -106,7 +106,7 @@ class LaneDevice(EmulatedDevice):
         super().__init__(compiled("tape_lanes", text, folder / "lanes.hpp"))
         self.library.seed_lanes(ctypes.c_uint64(seed))
 
-    def run(self, machine: int, modulus: int, first: bool) -> None:
+    def run(self, machine: int, modulus: int, short: bool) -> None:
         self.library.run_by_lanes(*map(ctypes.c_uint64, (machine, modulus, _BUDGET)))
         self._look_at_fences()
 

@@ -41,7 +41,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return value
 
     monkeypatch.setattr(AdaptiveSlices, "total", noted)
-    monkeypatch.setattr(matching, "_ALONE", 0)
+    monkeypatch.setattr(matching, "_ALONE", -1)
     monkeypatch.setattr(orders.Orders, "easy", lambda _: None)
     monkeypatch.setattr(adapting, "_SLOTS", 1 << 8)
     monkeypatch.setitem(BACKENDS, "gpu", emulated)
@@ -71,7 +71,7 @@ def test_patterns_count_the_same(way: str, counted: list[int], monkeypatch: pyte
         text = pattern(random)
         expected = graph.query(text, device="cpu").scalar()
         assert on_card(graph, text) == expected, text
-    assert len(counted) > 2  # where one order takes no step it has the answer
+    assert len(counted) >= 6
 
 
 def test_random_queries(counted: list[int], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,9 +67,9 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             super().__init__(emulated_device().library)
             self.number = number
 
-        def run(self, machine: int, modulus: int, first: bool) -> None:
+        def run(self, machine: int, modulus: int, short: bool) -> None:
             seen[self.number] += 1
-            super().run(machine, modulus, first)
+            super().run(machine, modulus, short)
             time.sleep(0.001)  # what a card does takes a while, in which other threads run
 
     cards = [Counted(number) for number in range(CARDS)]

@@ -26,7 +26,7 @@ _BLOCK, _WARP = 256, 32  # threads; as in machine.cuh
 _TO_DEVICE, _TO_HOST = 1, 2
 _STREAM = 0  # the one that CuPy uses
 _BUDGET = 20_000_000  # nanoseconds of a launch, between two looks at the clock
-_FIRST_BUDGET = 4_000_000  # of the first of a run: whoever may begin beside it hears soon that it takes longer
+_SHORT_BUDGET = 4_000_000  # of the first of a run: whoever may begin beside it hears soon that it takes longer
 _BUDGET_APART = 20_000_000  # of what goes on apart
 
 DeviceArray = Any
@@ -63,9 +63,8 @@ class Device(Protocol):
         kept, and stay as they are."""
         ...
 
-    def run(self, machine: int, modulus: int, first: bool) -> None:
-        """Launches the tape of the machine at an address, for some tens of milliseconds at most, and some the first
-        time."""
+    def run(self, machine: int, modulus: int, short: bool) -> None:
+        """Launches the tape of the machine at an address, for some tens of milliseconds at most, or some."""
         ...
 
     def run_apart(self, kernel: str, machine: int, modulus: int) -> None:
@@ -154,9 +153,9 @@ class Card:
         memory = self.xp.cuda.UnownedMemory(address, count * np.dtype(dtype).itemsize, self, self.number)
         return self.xp.ndarray(count, dtype, self.xp.cuda.MemoryPointer(memory, 0))
 
-    def run(self, machine: int, modulus: int, first: bool) -> None:
+    def run(self, machine: int, modulus: int, short: bool) -> None:
         # Cooperative: all blocks are there at once, since they wait for each other.
-        with _packed(machine, modulus, _FIRST_BUDGET if first else _BUDGET) as arguments:
+        with _packed(machine, modulus, _SHORT_BUDGET if short else _BUDGET) as arguments:
             blocks, kernel = self._blocks["run"], self._kernels["run"]
             self._driver.launchCooperativeKernel(kernel, blocks, 1, 1, _BLOCK, 1, 1, 0, _STREAM, arguments)
 

@@ -24,6 +24,7 @@ _HALTED = 1  # as in kernels/run.cu, and the kernels that go on where a tape has
 _APART = {2: "inside", 3: "adaptive"}
 _HEADER = 37  # words of `Machine` before its registers
 _MOST_REGISTERS = 1024
+_SHORT = 2  # launches of a run after which others take longer
 _STEPS = 0  # the register with what has been tried, as in kernels/scan.cuh
 _CHUNK = 1 << 18  # bytes; what is smaller shares an allocation, of twice as many each time
 _LARGEST_CHUNK = 1 << 24
@@ -247,7 +248,7 @@ class Run:
         tape.device.write(self._address, tape.image(self._address))
         self._seen = np.zeros(tape.read_back, np.int64)
         self._under_way = False
-        self._is_first = True
+        self._launched = 0
 
     def set(self, first: int, *values: int) -> None:
         """What registers from one on have before the next launch."""
@@ -258,8 +259,9 @@ class Run:
         if not self._under_way:
             if kernel := _APART.get(int(self._seen[2])):
                 self.tape.device.run_apart(kernel, self._address, self.modulus)
-            self.tape.device.run(self._address, self.modulus, self._is_first)
-        self._under_way, self._is_first = True, False
+            self.tape.device.run(self._address, self.modulus, self._launched < _SHORT)
+        self._under_way = True
+        self._launched += 1
 
     def launches(self) -> Iterator[None]:
         """Launches until the tape halts; the host may look in between."""
