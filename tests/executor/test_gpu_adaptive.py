@@ -98,6 +98,15 @@ def test_warps_that_give_what_they_have(seed: int, counted: list[int], monkeypat
     assert counted
 
 
+@pytest.mark.parametrize("limit", ["100kB", "1MB", "100MB"])
+def test_a_limit_of_memory_changes_no_count(limit: str) -> None:
+    for seed in range(3):
+        graph, text = coloured(seed), pattern(Random(f"memory {seed}"))
+        expected = graph.query(text, device="cpu").scalar()
+        again = gquery.Graph(graph.snapshot).query(text, device="gpu", memory_limit=limit)
+        assert again.scalar() == expected
+
+
 def full(_: Settings) -> Backend:
     """A card that has no room for this way."""
 

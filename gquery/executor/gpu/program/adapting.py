@@ -21,8 +21,8 @@ from gquery.executor.lowering.sums.adapting import Arrangement, Leading
 MOST_LEVELS = 32  # as in kernels/left.cuh
 _NODE = 80  # bytes of a `Node` of kernels/adaptive.cuh
 _STANDING, _ENTRY = 24, 32  # of a `Standing`, and of what is remembered of a sum
-_SLOTS = 1 << 20  # sums that are remembered
-_SHARE = 4  # of the free memory may be taken for rows, and as much for what warps have in hand
+_SLOTS = 1 << 20  # sums that are remembered, at most
+_SHARE = 4  # of the memory that there is may be taken for rows, as much for sums, and for what warps have in hand
 
 
 class Adapting:
@@ -41,6 +41,9 @@ class Adapting:
         self.found = self.tape.cell(len(program.levels))
         self.totals = Sums(*(self.tape.cell(self.device.blocks) for _ in range(2)))
         self._begun = self.tape.cell(3)
+        available = candidates.control.memory.available
+        free = self.device.free_bytes()
+        self._share = (free if available is None else min(free, available)) // _SHARE
         self._roots = self._arranged.numbers(0).astype(np.int64)
         self._write()
 
@@ -51,14 +54,15 @@ class Adapting:
     def _write(self) -> None:
         tape, take = self.tape, self.tape.room.take
         rows = self._rows()
-        warps = min(tape.device.warps_apart["adaptive"], self.device.free_bytes() // (_SHARE * 8 * self._words))
-        if not warps:
-            raise MemoryLimitError("the card has no room for sums with an order for each partial match")
-        standing, sums, remembered = map(self._zeros, (_STANDING * warps, 16 * warps, _SLOTS * _ENTRY))
+        warps = min(tape.device.warps_apart["adaptive"], self._share // (8 * self._words))
+        slots = min(_SLOTS, 1 << (self._share // _ENTRY).bit_length() - 1) if warps else 0
+        if not slots:
+            raise MemoryLimitError("there is no room on the card for sums with an order for each partial match")
+        standing, sums, remembered = map(self._zeros, (_STANDING * warps, 16 * warps, slots * _ENTRY))
         asking, places = take(16 + 8 * warps), take(8 * self._words * warps)
         asked = [
             self._pattern(rows), self._uploaded(self._roots), len(self._roots), self._begun,
-            asking, standing, asking + 16, asking + 16 + 4 * warps, places, self._words, warps, remembered, _SLOTS,
+            asking, standing, asking + 16, asking + 16 + 4 * warps, places, self._words, warps, remembered, slots,
             sums, sums + 8 * warps, self.found,
         ]  # fmt: skip
         again = tape.add("Copy", 0, asking, 16 + 8 * warps, scatters=[asking])
@@ -78,8 +82,8 @@ class Adapting:
     def _rows(self) -> list[int]:
         """Writes the rows between any two levels, both ways, as bitsets; their addresses."""
         size, width = self._arranged.bytes_of_rows, len(self._sets)
-        if size > self.device.free_bytes() // _SHARE:
-            raise MemoryLimitError(f"the card has no room for {size / 1e6:,.1f} MB of rows as bitsets")
+        if size > self._share:
+            raise MemoryLimitError(f"there is no room on the card for {size / 1e6:,.1f} MB of rows as bitsets")
         leading, addresses = self._arranged.leading(), [0] * (width * width)
         for alike, address in zip(
             leading.values(), self._written([first for first, *_ in leading.values()]), strict=True
