@@ -243,8 +243,7 @@ def _progress(width: int) -> Progress:
 
 def _left(width: int, words: int) -> Left:
     """Room for what is left, with so many words of bitsets at all depths, nothing of which is written."""
-    numbers, keys = np.empty((2, (width + 1) * width), np.int64), np.empty((2, (width + 1) * width), np.uint64)
-    return Left(width, np.empty(words, np.uint64), *numbers, *keys)
+    return Left(width, np.empty(words, np.uint64), *np.empty((2, (width + 1) * width), np.int64))
 
 
 def adapting(program: Program, candidates: CandidateSets, sets: Sequence[CandidateSet]) -> Adapting | None:

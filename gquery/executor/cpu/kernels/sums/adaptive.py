@@ -152,7 +152,7 @@ def count_part(pattern, left, stack, depth, modulus):  # type: ignore[no-untyped
         value, size = count_nested(left, below, joined, modulus)
         multiply(stack, depth, value, size, modulus)
         return depth, np.int64(8)
-    key, more = key_of(left, below, joined)
+    key, more = key_of(pattern, left, below, joined)
     slot = np.int64(key >> np.uint64(1)) & (stack.slots - 1)
     recalled, value, size = recall_long(stack.memory, slot, np.int64(key), np.int64(more))
     if recalled:
@@ -218,7 +218,6 @@ def copy_down_to(pattern, left, stack, other_left, other, depth):  # type: ignor
         other_left.bits[place] = left.bits[place]
     for place in range(depths * width):
         other_left.written[place], other_left.counts[place] = left.written[place], left.counts[place]
-        other_left.keys[place], other_left.more_keys[place] = left.keys[place], left.more_keys[place]
     for each in range(1, depths):
         other.nodes[each * NODE_COLUMNS + SUM] = other.nodes[each * NODE_COLUMNS + CANDIDATES] = np.uint64(0)
         other.sizes[each * SIZE_COLUMNS + ABOUT_SUM] = 0.0

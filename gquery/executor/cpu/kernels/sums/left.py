@@ -41,14 +41,12 @@ class Pattern(NamedTuple):
 class Left(NamedTuple):
     """What is left at each depth, int64[(width + 1) * width] but for the bits. bits uint64[(width + 1) * words]: by
     depth the bitsets of all vertices. written: the depth at which the bitset that is valid there was written. counts:
-    its candidates. keys, more_keys uint64: what tells it from others."""
+    its candidates."""
 
     width: int
     bits: NDArray[np.uint64]
     written: NDArray[np.int64]
     counts: NDArray[np.int64]
-    keys: NDArray[np.uint64]
-    more_keys: NDArray[np.uint64]
 
 
 @inner
@@ -69,8 +67,6 @@ def pointed(pattern, left):  # type: ignore[no-untyped-def]
             pointer(left.bits),
             pointer(left.written),
             pointer(left.counts),
-            pointer(left.keys),
-            pointer(left.more_keys),
         ),
     )
 
@@ -90,19 +86,12 @@ def mixed(key, word, factor):  # type: ignore[no-untyped-def]
 
 @inner
 def measure(pattern, left, depth, vertex):  # type: ignore[no-untyped-def]
-    """Counts a bitset that was just written, and tells it from others; returns the count."""
+    """Counts a bitset that was just written; returns the count."""
     begin = place_of(pattern, left, depth, vertex)
     count = np.int64(0)
-    key = more = np.uint64(vertex + 1)
     for word in range(begin, begin + pattern.words[vertex]):
-        bits = left.bits[word]
-        count += count_bits(bits)  # type: ignore[call-arg]
-        key, more = mixed(key, bits, _FIRST), mixed(more, bits, _SECOND)
+        count += count_bits(left.bits[word])  # type: ignore[call-arg]
     left.counts[depth * left.width + vertex] = count
-    left.keys[depth * left.width + vertex], left.more_keys[depth * left.width + vertex] = (
-        mixed(key, key >> np.uint64(32), _FIRST),
-        more,
-    )
     return count
 
 
@@ -133,8 +122,6 @@ def match(pattern, left, depth, rest, vertex, candidate):  # type: ignore[no-unt
         if not is_near and not taken:
             left.written[below * left.width + other] = left.written[depth * left.width + other]
             left.counts[below * left.width + other] = left.counts[depth * left.width + other]
-            left.keys[below * left.width + other] = left.keys[depth * left.width + other]
-            left.more_keys[below * left.width + other] = left.more_keys[depth * left.width + other]
             continue
         left.written[below * left.width + other] = below
         target, size = below * begins[pattern.width] + begins[other], words[other]
@@ -275,7 +262,7 @@ def next_vertex(pattern, left, depth, joined):  # type: ignore[no-untyped-def]
 
 
 @inner
-def key_of(left, depth, joined):  # type: ignore[no-untyped-def]
+def key_of(pattern, left, depth, joined):  # type: ignore[no-untyped-def]
     """What tells the sum over some vertices from others: which they are, and what is left of their candidates. Of
     128 bits: that two of 10^9 sums are taken for one has a chance of 10^-20."""
     key = more = joined
@@ -283,8 +270,12 @@ def key_of(left, depth, joined):  # type: ignore[no-untyped-def]
     while pending != 0:
         vertex = lowest(pending)
         pending &= pending - _ONE
-        key = mixed(key, left.keys[depth * left.width + vertex], _FIRST)
-        more = mixed(more, left.more_keys[depth * left.width + vertex], _SECOND)
+        begin = place_of(pattern, left, depth, vertex)
+        own = other = np.uint64(vertex + 1)  # of each vertex apart, so that a core is at work on several
+        for word in range(begin, begin + pattern.words[vertex]):
+            own, other = mixed(own, left.bits[word], _FIRST), mixed(other, left.bits[word], _SECOND)
+        key = mixed(key, mixed(own, own >> np.uint64(32), _FIRST), _FIRST)
+        more = mixed(more, other, _SECOND)
     return key | _ONE, more  # an empty entry of the memory is 0
 
 
