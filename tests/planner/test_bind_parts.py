@@ -11,7 +11,7 @@ from gquery.grammar import parse
 from gquery.planner.binding.clauses import bind
 from gquery.planner.ir.expr import Call, Expression
 from gquery.planner.ir.query_graph import Part, QueryGraph
-from gquery.planner.ir.segments import BoundQuery, Exists, Match, NotExists, OptionalMatch, Project
+from gquery.planner.ir.segments import Apply, BoundQuery, Exists, Match, NotExists, OptionalMatch, Project
 from tests.planner.town import town
 
 Bound = Callable[[str], QueryGraph]
@@ -188,7 +188,9 @@ def test_optional_variables_are_returned(query: Callable[[str], BoundQuery]) -> 
     assert names == ["a", "b", "k", "p", "b.name", "k.since", "count(*)"]
 
 
-@pytest.mark.parametrize("returned", ["a.name, p IS NULL AS none", "count(p)", "a.name ORDER BY length(p)", "*"])
+@pytest.mark.parametrize(
+    "returned", ["a.name, p IS NULL AS none", "count(DISTINCT p)", "a.name ORDER BY length(p)", "*"]
+)
 def test_a_path_of_an_optional_match_is_a_segment_of_its_own(query: Callable[[str], BoundQuery], returned: str) -> None:
     found = query(f"MATCH (a:Person) OPTIONAL MATCH p = (a)-[:KNOWS]->() RETURN {returned}")
     assert [type(segment) for segment in found.segments] == [Match, OptionalMatch, Project]
@@ -238,3 +240,25 @@ SEGMENTS = {
 def test_segments(query: Callable[[str], BoundQuery], text: str) -> None:
     letter = {Match: "M", OptionalMatch: "O", Exists: "E", NotExists: "N", Project: "P"}
     assert " ".join(letter[type(segment)] for segment in query(text).segments) == SEGMENTS[text]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "returned", "is_counted"),
+    [
+        ("(a)-[:KNOWS]->(b)", "a.name, count(b)", True),
+        ("p = (a)-[k:KNOWS]->(b) WHERE b.age > a.age", "count(p) + 1 AS n, max(a.age)", True),
+        ("(a)-[:KNOWS]->(b)", "a.name AS name, count(b) AS n ORDER BY n", True),
+        ("(a)-[:KNOWS]->(b)", "count(a)", False),
+        ("(a)-[:KNOWS]->(b)", "count(b), count(*)", False),
+        ("(a)-[:KNOWS]->(b)", "count(b), sum(a.age)", False),
+        ("(a)-[:KNOWS]->(b)", "count(b), count(b) + 1 AS m", False),
+        ("(a)-[:KNOWS]->(b)", "b.name, count(b)", False),
+        ("(a)-[:KNOWS]->(b)", "count(DISTINCT b)", False),
+        ("(a)-[:KNOWS*1..2]->(b)", "count(b)", False),
+    ],
+)
+def test_an_optional_match_that_is_only_counted_lists_nothing(
+    query: Callable[[str], BoundQuery], pattern: str, returned: str, is_counted: bool
+) -> None:
+    found = query(f"MATCH (a:Person) OPTIONAL MATCH {pattern} RETURN {returned}")
+    assert any(isinstance(segment, Apply) and segment.asked == "count" for segment in found.segments) == is_counted

@@ -27,6 +27,7 @@ from gquery.planner.binding.matches import MatchBinder
 from gquery.planner.binding.mentions import binds, names_in
 from gquery.planner.binding.projections import ProjectionBinder, projected
 from gquery.planner.binding.scope import is_hidden
+from gquery.planner.binding.subqueries.counted import counting_each
 from gquery.planner.binding.subqueries.in_expressions import (
     as_subquery,
     beside,
@@ -107,8 +108,12 @@ class ClauseBinder:
         segments: list[Segment] = []
         waiting: list[ast.Match] = []
         required, optional = set[str](), set[str]()  # the names that those which wait bind
-        known = {variable.name for variable in rows}
+        known, clauses = {variable.name for variable in rows}, list(clauses)
         for place, written in enumerate(clauses, 1):
+            after = clauses[place] if place < len(clauses) else None
+            if (counting := counting_each(written, after, known)) is not None:
+                clauses[place] = counting
+                continue
             # Before the clauses that wait, with what no other of these may speak of, and before it.
             names, seen = {variable.name for variable in rows} | (optional - required), known
             for clause in _apart(written, names, seen, self.apart):
