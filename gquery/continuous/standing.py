@@ -337,7 +337,7 @@ class Standing:
         parameters, settings = self._answering.parameters, self._settings
 
         def bound(tree: ast.Query) -> BoundQuery:
-            return bind(tree, schema, parameters, settings.mode, strict=settings.strict, hops=True)
+            return bind(tree, schema, parameters, settings.mode, strict=settings.strict, stands=True)
 
         query = bound(self._tree)
         if self.emit == "counts" and is_row_wise(query.segments) and isinstance(self._tree.clauses[-1], ast.Return):

@@ -488,3 +488,14 @@ def test_who_does_not_wait_is_not_kept_by_one_who_does() -> None:
     store.close()
     waiting.join(20)
     assert not waiting.is_alive()
+
+
+def test_what_is_optional_is_counted_match_by_match() -> None:
+    """Where the query does not stand it is a number for each row: a row that has one more would be another row."""
+    edges = {("V", "E", "V"): {"source": [1, 2], "target": [2, 3]}}
+    store = gquery.Store(gquery.from_arrow({"V": {"id": [1, 2, 3]}}, edges))
+    watch = store.watch("MATCH (a) OPTIONAL MATCH (a)-[:E]->(b) RETURN a.id AS a, count(b) AS n", emit="counts")
+    store.apply(insert={("V", "E", "V"): {"source": [1, 1], "target": [1, 3]}})
+    change = watch.next()
+    assert change is not None
+    assert (change.added.to_pylist(), change.removed.to_pylist()) == ([{"a": 1, "n": 2}], [])

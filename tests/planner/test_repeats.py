@@ -38,5 +38,5 @@ def test_only_what_may_be_asked_is_bound(query: str, shapes: set[str]) -> None:
     tree = parse(query.format(lengths="MATCH (a:Person)-[:KNOWS*1..3]->(b)", named="MATCH (a)-[r:KNOWS*1..3]->(b)"))
     schema = town().snapshot.schema
     assert _shapes(bind(tree, schema, {}, "different edges").segments) == shapes
-    told = _shapes(bind(tree, schema, {}, "different edges", hops=True).segments)
+    told = _shapes(bind(tree, schema, {}, "different edges", stands=True).segments)
     assert "hops" in told

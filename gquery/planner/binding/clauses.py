@@ -62,12 +62,13 @@ def bind(
     check: Check = unchecked,
     *,
     strict: bool = True,
-    hops: bool = False,
+    stands: bool = False,
 ) -> BoundQuery:
     """Binds a query against a graph's schema. `mode` is the session's, for clauses that name none. `check` is called
     for every clause, condition and expression. strict: labels, types and properties that the graph does not have are
-    errors; else they are what no element has, and a notice says so. hops: whether few lengths are bound hop by hop
-    even where a plan is sure to do without.
+    errors; else they are what no element has, and a notice says so. stands: whether it is asked what changes
+    do to matches: few lengths are bound hop by hop then even where a plan is sure to do without, and what is optional
+    is matched.
 
     Raises BindError for anything unknown or ill-typed and UnsupportedError for what the engine lacks.
     """
@@ -75,7 +76,7 @@ def bind(
     matches = MatchBinder(schema, parameters, mode, strict, check, notices)
     projections = ProjectionBinder(schema, parameters, strict, check, notices)
     refuse_writing(tree)
-    segments = ClauseBinder(matches, projections, hops=hops).chain(tree, (), whole=True)
+    segments = ClauseBinder(matches, projections, stands=stands).chain(tree, (), whole=True)
     assert isinstance(segments[-1], Project)  # a query ends with RETURN
     return BoundQuery(segments, tuple(dict.fromkeys(notices)), matches.hints.device)
 
@@ -83,14 +84,14 @@ def bind(
 @dataclass(slots=True)
 class ClauseBinder:
     """Binds chains of clauses, those of subqueries within each other. numbers: for names that nobody has written.
-    apart: whether OPTIONAL MATCHes and patterns that are conditions are never matched together with others. hops:
-    whether few lengths are always bound hop by hop."""
+    apart: whether OPTIONAL MATCHes and patterns that are conditions are never matched together with others. stands:
+    as `bind` has it."""
 
     matches: MatchBinder
     projections: ProjectionBinder
     numbers: count[int] = field(default_factory=count)
     apart: bool = False
-    hops: bool = False
+    stands: bool = False
 
     def chain(
         self, query: ast.Query, rows: Rows, per: Variable | None = None, *, whole: bool = False
@@ -111,7 +112,8 @@ class ClauseBinder:
         known, clauses = {variable.name for variable in rows}, list(clauses)
         for place, written in enumerate(clauses, 1):
             after = clauses[place] if place < len(clauses) else None
-            if (counting := counting_each(written, after, known)) is not None:
+            counting = None if self.stands else counting_each(written, after, known)
+            if counting is not None:
                 clauses[place] = counting
                 continue
             # Before the clauses that wait, with what no other of these may speak of, and before it.
@@ -145,7 +147,7 @@ class ClauseBinder:
         for together in grouped(waiting, after, {variable.name for variable in rows}, self.apart):
             found: Sequence[Segment] = tuple(self.matches.bind(together, rows))
             if not self.apart and not all(parts_are_checked(each.graph) for each in found if isinstance(each, Match)):
-                alone = ClauseBinder(self.matches, self.projections, self.numbers, apart=True, hops=self.hops)
+                alone = ClauseBinder(self.matches, self.projections, self.numbers, apart=True, stands=self.stands)
                 found = alone._segments(together, rows, per)
             for segment in found:
                 yield segment
@@ -184,7 +186,7 @@ class ClauseBinder:
         mode = clause.mode or self.matches.mode
         few = has_few_lengths(clause, mode)
         swept = few and can_be_swept(clause, mode, self.matches.schema)
-        if swept and not self.hops:
+        if swept and not self.stands:
             told = matter()
             few, swept = told is not False or not names_no_path(clause), told is not True
         names = {variable.name for variable in rows if not is_hidden(variable.name)}
