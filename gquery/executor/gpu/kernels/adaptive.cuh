@@ -59,7 +59,7 @@ struct SumAdaptively {
     uint64 *found;
 };
 
-const int STEPS_ALONE = 64;   // between two looks at the clock, and at who has nothing to do
+const int STEPS_ALONE = 64;  // between two looks at the clock, and at who asks
 const int TOLD_AT = VERTICES * sizeof(Node) / sizeof(uint64);  // words of a place
 
 // Of the warps of a block: sums in progress, and by vertex how many of its candidates have been taken.

@@ -142,6 +142,7 @@ APART bool ask(Walker &walker) {
         __nanosleep(500);
     }
     __threadfence();
+    __syncwarp();  // the first lane has seen that all is there: so may the others now
     if (lane() == 0) atomicExch(hand, unsigned(EMPTY));
     stand(walker);
     return true;
