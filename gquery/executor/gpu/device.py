@@ -26,7 +26,7 @@ _BLOCK, _WARP = 256, 32  # threads; as in machine.cuh
 _TO_DEVICE, _TO_HOST = 1, 2
 _STREAM = 0  # the one that CuPy uses
 _BUDGET = 20_000_000  # nanoseconds of a launch, between two looks at the clock
-_SHORT_BUDGET = 4_000_000  # of the first of a run: whoever may begin beside it hears soon that it takes longer
+_SHORT_BUDGET = 4_000_000  # of the first of a run: it is soon heard that it takes longer
 _BUDGET_APART = 20_000_000  # of what goes on apart
 
 DeviceArray = Any
@@ -64,7 +64,7 @@ class Device(Protocol):
         ...
 
     def run(self, machine: int, modulus: int, short: bool) -> None:
-        """Launches the tape of the machine at an address, for some tens of milliseconds at most, or some."""
+        """Launches the tape of the machine at an address, for some tens of milliseconds at most; short: for some."""
         ...
 
     def run_apart(self, kernel: str, machine: int, modulus: int) -> None:

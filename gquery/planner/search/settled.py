@@ -94,6 +94,7 @@ class Settled:
 
     def give_up(self, known: Cardinalities) -> None:
         self.planned.give_up(known)
+        self._matchings = Recent(_KEPT)  # by which they would be tried again
 
     def adaptive(self) -> Settled:
         """The same with an order for each partial match, with what that settles."""
