@@ -234,6 +234,7 @@ class Answering:
         memos = [PlanMemo(self._orders) for _ in query.all_segments]
         few = size is not None and size <= _FEW
         costs = _OF_FEW if few else costs
+        costs = replace(costs, effort=replace(costs.effort, edges=False))  # whose changes are what it begins with
         if self.settings.device == "gpu" or self.settings.memory_limit is not None:
             costs = replace(costs, effort=replace(costs.effort, pairs=False))  # as in `session.py`
         contexts = [Context(snapshot.invariants, snapshot.statistics, costs, memo, control.check) for memo in memos]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gquery.arrays import raised, room
 from gquery.executor.lowering.kept import Kept, KeptEdges
 from gquery.executor.lowering.program import Program
-from gquery.executor.lowering.seeds import Seeds
+from gquery.executor.lowering.seeds import StandsFor
 from gquery.executor.profile import EnumerationCounters
 from gquery.executor.progress import Control
 from gquery.planner.ir.filters import Filter
@@ -36,7 +36,7 @@ class Masks:
 
     vertices: Mapping[int, Kept]
     edges: Mapping[int, KeptEdges]
-    seeds: Mapping[int, Seeds] = field(default_factory=dict)
+    seeds: Mapping[int, StandsFor] = field(default_factory=dict)
 
 
 @record(frozen=True, slots=True)

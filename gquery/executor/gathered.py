@@ -50,7 +50,7 @@ def asked_of(items: Sequence[Column], graph: QueryGraph, snapshot: Snapshot) -> 
     found = []
     for item in items:
         vertex = vertex_of.get(item.variable)
-        if vertex is None or not _are_numbers(item, vertex.tables, snapshot):
+        if vertex is None or not vertex.tables or not _are_numbers(item, vertex.tables, snapshot):
             return None
         found.append((vertex.index, _values(item, vertex.tables, snapshot)))
     return tuple(found)

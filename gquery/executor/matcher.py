@@ -179,7 +179,9 @@ class Matcher:
     ) -> Generator[Item, None, None]:
         """What `matches` gives for several plans, of each of which the query vertex alone is listed: its matches, with
         the numbers that all plans together have for them."""
-        found = VertexCounts(vertex, self.reading)
+        seeds = self.masks.seeds.get(vertex)
+        universe = self.reading.snapshot.vertex_count if seeds is None else seeds.count
+        found = VertexCounts(vertex, universe, self.reading.control.memory)
         for plan in plans:
             with self._given_back():
                 program, slices = self._start(plan, profile)
@@ -272,7 +274,7 @@ class Matcher:
             raise UnsupportedError(
                 f"the {self.backend.name} backend cannot do {', '.join(sorted(missing))}", hint="use device='cpu'"
             )
-        return Beginning(program, ranks_of(plan, self.candidates, self.reading))
+        return Beginning(program, ranks_of(plan, self.candidates, self.masks.seeds, self.reading))
 
     def _start(self, plan: MatchPlan, profile: Profile) -> tuple[Program, Slices]:
         begun = self._begin(plan)

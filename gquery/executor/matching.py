@@ -297,7 +297,7 @@ class Matching:
         if not self.plan.looks_up:
             return self._listed(listed)
         reading = Reading(self.engine.snapshot, self.engine.parameters, self.control)
-        as_rows = as_ids(self.plan.graph, listed)
+        as_rows = as_ids(self.plan.graph, listed, {})
         return (as_rows(batch) for batch in products(self.plan, reading))
 
     def from_seeds(self, seeds: Seeds, listed: tuple[str, ...]) -> Rows:
@@ -306,11 +306,10 @@ class Matching:
         return self._listed((*listed, *([SEED] if self.plan.segment.seeded else [])), seeds)
 
     def _listed(self, listed: tuple[str, ...], seeds: Seeds | None = None) -> Rows:
-        as_rows = as_ids(self.plan.graph, listed)
-
         def begin(work: Work) -> Generator[pa.RecordBatch, None, None]:
             with self._alone() as own:
                 matcher = own._prepared(seeds)
+                as_rows = as_ids(self.plan.graph, listed, matcher.masks.seeds)
                 with standing_by(matcher):
                     if self.control.memory_limit is None:
                         yield from self._found(matcher, lambda batch: work(as_rows(batch)))

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from gquery.planner.explain_filters import filter_text, looked_up_lines
 from gquery.planner.explain_paths import paths_heading, paths_lines
 from gquery.planner.explain_updates import update_heading, update_lines
-from gquery.planner.ir.filters import EndsFilter, LabelFilter, LookupFilter, NeighbourFilter, SeedFilter, ValueFilter
+from gquery.planner.ir.filters import (
+    EdgesFilter,
+    EndsFilter,
+    LabelFilter,
+    LookupFilter,
+    NeighbourFilter,
+    SeedFilter,
+    ValueFilter,
+)
 from gquery.planner.ir.match_plan import ExtendStep, MatchPlan, Strategy
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryGraph
@@ -286,7 +294,7 @@ def _filters(plan: QueryPlan, matching: MatchPlan, actual: Measured | None) -> l
         if actual and actual.candidates:
             outcome = actual.candidates.outcomes[index]
             notes.append(f"{outcome.before:,} -> {outcome.after:,}")
-        elif isinstance(filter_, LabelFilter | SeedFilter | ValueFilter | LookupFilter):
+        elif isinstance(filter_, LabelFilter | SeedFilter | ValueFilter | EdgesFilter | LookupFilter):
             size = sizes.get(filter_.vertex)  # values may be compared, and not met at
             notes.append("" if size is None else f"about {_number(size)} after all filters")
         elif isinstance(filter_, NeighbourFilter):

@@ -6,6 +6,7 @@ from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.filters import (
     BindingFilter,
     EdgePredicateFilter,
+    EdgesFilter,
     EndsFilter,
     Filter,
     LabelFilter,
@@ -41,6 +42,9 @@ def filter_text(graph: QueryGraph, filter_: Filter) -> str:
         case ValueFilter(vertex=vertex, comparison=compared):
             both = f"{written((compared.left_value,))} and {written((compared.right_value,))}"
             return f"{graph.vertices[vertex].described}: of {both}"
+        case EdgesFilter(vertex=vertex, predicates=predicates):
+            asked = f": {written(predicates)}" if predicates else ""
+            return f"{graph.vertices[vertex].described}: its data edges{asked}"
         case BindingFilter(vertex=vertex, by=None):
             return f"{graph.vertices[vertex].described}: bound by a seed"
         case BindingFilter(vertex=vertex, by=Expression() as condition):

@@ -31,6 +31,7 @@ from gquery.planner.passes.draft import Draft, Pass, Wanted, problem_of
 from gquery.planner.passes.filters import required_filters
 from gquery.planner.passes.listing import keep_what_is_listed
 from gquery.planner.passes.lookups import with_lookups
+from gquery.planner.passes.rewriting.compared_edges import match_compared_edges
 from gquery.planner.passes.rewriting.compose_functional_edges import compose
 from gquery.planner.passes.rewriting.equal_values import meet_at_values
 from gquery.planner.passes.rewriting.parts import plain_parts
@@ -43,6 +44,7 @@ from gquery.records import record, replace
 PASSES: tuple[Pass, ...] = (
     plain_parts,  # OPTIONAL MATCH and patterns as conditions: two plain shapes
     split_predicates,  # what matching compares, and what is left to the tail
+    match_compared_edges,  # edges that are compared with others, as vertices
     demand,  # what the answer speaks of
     constrain,  # what the match modes ask for, as tests
     compose,  # several functional edges as one

@@ -14,6 +14,7 @@ from graphlib import CycleError, TopologicalSorter
 from gquery.errors import PlanError
 from gquery.planner.ir.filters import (
     EdgePredicateFilter,
+    EdgesFilter,
     LabelFilter,
     LookupFilter,
     LoopFilter,
@@ -69,7 +70,7 @@ def _edges_of(draft: Draft) -> Iterator[tuple[str, int]]:
     yield from (("a clause", edge) for scope in graph.scopes for edge in scope.edges)
     yield from (("a part", edge) for part in graph.parts for edge in part.edges)
     for each in draft.filters:
-        if isinstance(each, LabelFilter | SeedFilter | ValueFilter | LookupFilter | PredicateFilter):
+        if isinstance(each, LabelFilter | SeedFilter | ValueFilter | EdgesFilter | LookupFilter | PredicateFilter):
             continue
         if each.edge is not None:
             yield "a filter", each.edge

@@ -21,6 +21,7 @@ from gquery.storage.counted.counting import count
 from gquery.storage.counted.counts import Counts
 from gquery.storage.counted.signatures import CountedSignatures
 from gquery.storage.edges import Edges, adjacency_key
+from gquery.storage.ends import Ends, ends_bytes
 from gquery.storage.idle import Idle
 from gquery.storage.indexes import Indexes
 from gquery.storage.invariants import SIGNATURE_BITS, Invariants
@@ -226,6 +227,13 @@ class Snapshot:
         loops = self.statistics.loops(types, tuple(range(len(self.vertex_tables))))
         most = 32 * min(_AT_ONCE, adjacency.entries) + building_bytes(loops, adjacency.rows)
         return self.cache.get(("loops", types), build, most, "the self-loops", meter)
+
+    def ends(self, types: tuple[str, ...], by_source: bool, meter: Meter | None = None) -> Ends:
+        """The edges of some types, sorted, with numbers of their own and their ends."""
+        adjacency = self.adjacency(types, "out" if by_source else "in", meter).compact()
+        most = ends_bytes(adjacency.entries, adjacency.rows)
+        key = ("ends", types, by_source)
+        return self.cache.get(key, lambda: Ends(adjacency, by_source), most, "the ends of edges", meter)
 
     def identity(self, meter: Meter | None = None) -> Adjacency:
         """Every vertex as its own and only neighbour."""

@@ -51,6 +51,11 @@ class Invariants:
         """All edge types."""
         return self._counts.types.keys()
 
+    @property
+    def tables(self) -> tuple[int, ...]:
+        """All vertex tables."""
+        return tuple(range(len(self._counts.vertices)))
+
     def leads_only_to(
         self, types: tuple[str, ...], direction: Direction, tables: tuple[int, ...], others: tuple[int, ...]
     ) -> bool:

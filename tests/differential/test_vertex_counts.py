@@ -14,8 +14,7 @@ import gquery
 from gquery.executor.backend import PartialMatches
 from gquery.executor.expansion.vertex_counts import VertexCounts
 from gquery.executor.lowering import exact
-from gquery.executor.lowering.reading import Reading
-from gquery.executor.progress import Control
+from gquery.executor.memory import Budget
 from gquery.planner.search import counting
 from tests.differential import sql
 from tests.differential.build import to_gquery
@@ -149,7 +148,7 @@ def test_too_many_for_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_numbers_that_are_nothing_modulo_what_a_word_holds() -> None:
-    counts = VertexCounts(0, Reading(loops().snapshot, {}, Control()))
+    counts = VertexCounts(0, loops().snapshot.vertex_count, Budget(None))
     half = PartialMatches(np.array([[1]], np.int32), 1, np.array([2**63], np.uint64), np.array([2.0**63]))
     counts.add(half, None, 1)
     counts.add(half, None, 1)

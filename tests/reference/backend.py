@@ -106,8 +106,8 @@ class ReferenceCandidates:
         match step:
             case steps.LabelFilter(tables=tables):
                 left = set(self.snapshot.vertex_numbers.ids(tables, np.int32).tolist())
-            case steps.SeedFilter(vertex=vertex) | steps.ValueFilter(vertex=vertex):
-                left = set(range(self.masks.seeds[vertex].count))
+            case steps.SeedFilter(vertex=vertex) | steps.ValueFilter(vertex=vertex) | steps.EdgesFilter(vertex=vertex):
+                left = set(self.masks.seeds[vertex].candidates.tolist())
             case steps.LoopFilter(vertex=vertex, types=types, present=present, edge=edge):
                 rows = Rows(Types(types), "out", (), vertex) if edge is None else self._rows(edge, vertex)
                 left = {each for each in before if (each in self.neighbours(rows, each)) is present}

@@ -105,7 +105,8 @@ def cases(kind: str, space: Space, counting: bool) -> Iterator[Case]:
         half = query.matchings[0]
         plan, *_ = half.matchings(half.cardinalities(matcher.counted), space, "the test says so", unchecked)
         told = f"{kind} {number}: {body} {renderer.parameters} {mode}\n{data}"
-        yield Case(told, matcher, plan, lower(plan, unchecked), ranks_of(plan, matcher.candidates, reading))
+        ranks = ranks_of(plan, matcher.candidates, matcher.masks.seeds, reading)
+        yield Case(told, matcher, plan, lower(plan, unchecked), ranks)
 
 
 @SPACES

@@ -5,7 +5,7 @@ Rows may have a column WEIGHT too: of how many rows each of them stands for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -13,11 +13,13 @@ import pyarrow as pa
 from gquery.arrays import to_arrow, to_numpy
 from gquery.errors import ExecutionError
 from gquery.executor.expansion.expand import Matches
+from gquery.executor.lowering.seeds import DataEdges, StandsFor
 from gquery.executor.progress import Control
 from gquery.executor.relational.elements import path_ids
 from gquery.executor.relational.selection import WEIGHT
 from gquery.planner.ir.expr import NODE, PATH, RELATIONSHIP
 from gquery.planner.ir.query_graph import QueryGraph
+from gquery.planner.ir.relations import End
 from gquery.planner.ir.segments import Variable
 
 Rows = Iterator[pa.RecordBatch]
@@ -27,7 +29,8 @@ _MOST = np.iinfo(np.int64).max
 
 def hidden_variables(graph: QueryGraph) -> tuple[Variable, ...]:
     """The elements and paths of a pattern that no clause can name; what is left to check may speak of them."""
-    vertices = (Variable(vertex.variable, NODE) for vertex in graph.vertices)
+    matched = {edge.source for edge in graph.edges if isinstance(edge.relation, End)}  # edges, as vertices
+    vertices = (Variable(each.variable, RELATIONSHIP if each.index in matched else NODE) for each in graph.vertices)
     edges = (Variable(edge.variable, RELATIONSHIP) for edge in graph.edges)
     paths = (Variable(path.name, PATH) for path in graph.paths)
     return tuple(variable for variable in (*vertices, *edges, *paths) if variable.name.startswith(" "))
@@ -38,14 +41,22 @@ def one_row() -> Rows:
     yield batch_of({}, 1)
 
 
-def as_ids(graph: QueryGraph, variables: Sequence[str]) -> Callable[[Matches], pa.RecordBatch]:
-    """What makes rows of matches: int32 columns for vertices, int64 columns for edges, by variable."""
+def as_ids(
+    graph: QueryGraph, variables: Sequence[str], seeds: Mapping[int, StandsFor]
+) -> Callable[[Matches], pa.RecordBatch]:
+    """What makes rows of matches: int32 columns for vertices, int64 columns for edges, by variable. seeds: what the
+    query vertices of no table stand for."""
+    stand_for = {vertex: each.ends.edges for vertex, each in seeds.items() if isinstance(each, DataEdges)}
     vertex_of = {vertex.variable: vertex.index for vertex in graph.vertices}
     edge_of = {edge.variable: edge.index for edge in graph.edges}
     paths = {path.name: path for path in graph.paths}
 
     def ids(batch: Matches, name: str) -> pa.Array:
-        return to_arrow(batch.vertices[vertex_of[name]] if name in vertex_of else batch.edges[edge_of[name]])
+        if name not in vertex_of:
+            return to_arrow(batch.edges[edge_of[name]])
+        vertex = vertex_of[name]
+        found = batch.vertices[vertex]
+        return to_arrow(stand_for[vertex][found] if vertex in stand_for else found)
 
     def rows(batch: Matches) -> pa.RecordBatch:
         columns: dict[str, pa.Array] = {}

@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 
 from gquery.executor.backend import PartialMatches
 from gquery.executor.expansion.expand import PIECE, Matches, expect_safe
-from gquery.executor.lowering.reading import Reading
+from gquery.executor.memory import Budget
 
 _FEW = 32  # vertices of the graph for each row, from which on rows are put together by themselves
 
 
 class VertexCounts:
     """The numbers, modulo 2^64 as sums are: those of single plans may be larger than what is left of them, or negative.
-    vertex: the query vertex."""
+    vertex: the query vertex; universe: how many there may be to match it."""
 
-    def __init__(self, vertex: int, reading: Reading) -> None:
+    def __init__(self, vertex: int, universe: int, memory: Budget) -> None:
         self._vertex = vertex
-        self._memory = reading.control.memory
-        self._universe = reading.snapshot.vertex_count
+        self._memory = memory
+        self._universe = universe
         self._few: list[tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.float64]]] = []
         self._rows = 0  # of these
         self._numbers: _Numbers | None = None  # of all vertices, once rows are many

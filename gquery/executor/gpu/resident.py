@@ -19,7 +19,7 @@ from gquery.executor.lowering.program import Rows
 from gquery.executor.memory import Budget
 from gquery.executor.progress import Control
 from gquery.planner.ir.query_graph import QueryGraph
-from gquery.planner.ir.relations import Binding, Relation, Types, Valued
+from gquery.planner.ir.relations import Binding, End, Relation, Types, Valued
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
@@ -314,7 +314,7 @@ class QueryRows:
 
     def _entries(self, rows: Rows) -> DeviceRows:
         asked = self._asked(rows)
-        if isinstance(rows.relation, Binding | Valued):
+        if isinstance(rows.relation, Binding | Valued | End):
             return self.graph.copied(adjacency_of(*asked, self.masks.seeds))
         whole = self.graph.adjacency(*asked)
         if rows.edge is None:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.lowering.seeds import Seeds
+from gquery.executor.lowering.seeds import StandsFor
 from gquery.executor.memory import Budget
-from gquery.planner.ir.relations import Binding, Composed, Identity, Loops, Relation, Types, Valued
+from gquery.planner.ir.relations import Binding, Composed, End, Identity, Loops, Relation, Types, Valued
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.graph import Snapshot
 from gquery.storage.schema import Direction
@@ -20,7 +20,7 @@ def adjacency_of(
     direction: Direction,
     snapshot: Snapshot,
     memory: Budget,
-    seeds: Mapping[int, Seeds] | None = None,
+    seeds: Mapping[int, StandsFor] | None = None,
 ) -> Adjacency:
     """The adjacency of a relation, seen in a direction. The snapshot may forget it: who needs it holds it. seeds: what
     query vertices of no table stand for."""
@@ -34,7 +34,7 @@ def adjacency_of(
             return snapshot.loops(types, number, memory)
         case Composed(tables, hops):
             return snapshot.composed(tables, hops, direction, memory)
-        case Binding(column) | Valued(column):
+        case Binding(column) | Valued(column) | End(column):
             assert seeds is not None
             return next(each for each in seeds.values() if each.binds(column)).adjacency(column, direction)
 

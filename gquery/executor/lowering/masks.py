@@ -9,15 +9,17 @@ from numpy.typing import NDArray
 
 from gquery.executor.backend import Masks
 from gquery.executor.lowering.adjacency import adjacency_of
+from gquery.executor.lowering.data_edges import edges_of, selected_edges
 from gquery.executor.lowering.kept import Kept, KeptEdges
 from gquery.executor.lowering.reading import Reading
-from gquery.executor.lowering.seeds import Seeds
+from gquery.executor.lowering.seeds import StandsFor
 from gquery.executor.lowering.values import values_of
 from gquery.executor.relational import scan
 from gquery.planner.ir.expr import Expression, is_volatile
 from gquery.planner.ir.filters import (
     BindingFilter,
     EdgePredicateFilter,
+    EdgesFilter,
     EndsFilter,
     Filter,
     LookupFilter,
@@ -32,7 +34,6 @@ from gquery.planner.ir.rename import unnamed
 
 Vertices = NDArray[np.int32]
 
-_RARE = 8  # of so many edges one is kept: then their adjacency is sorted anew sooner than picked out of that of all
 _MANY = 32  # of so many vertices of the graph one is asked: then a bit for each is written as soon as the ids of some
 
 
@@ -40,8 +41,9 @@ def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -
     """What the predicates of the filters leave. Raises what their evaluation raises."""
     kept, edges = {}, {}
     alike: dict[object, KeptEdges] = {}  # by types and predicates that are asked of all data edges, or by edge
-    seeds: dict[int, Seeds] = {}
+    seeds: dict[int, StandsFor] = {}
     values: list[ValueFilter] = []
+    compared: list[EdgesFilter] = []
     known: dict[int, Kept] = {}  # by query vertex: what is left of it so far
     for place, step in enumerate(filters):
         match step:
@@ -50,6 +52,8 @@ def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -
                 seeds[vertex] = reading.seeds
             case ValueFilter():
                 values.append(step)
+            case EdgesFilter():
+                compared.append(step)
             case LookupFilter(vertex=vertex):
                 kept[place] = known[vertex] = Kept(_looked_up(step, reading))
             case BindingFilter(vertex=vertex, edge=edge):
@@ -69,12 +73,14 @@ def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -
             case PredicateFilter(vertex=vertex, predicates=predicates):
                 kept[place] = known[vertex] = _selected_vertices(graph.vertices[vertex].tables, predicates, reading)
             case EdgePredicateFilter(edge=edge):
-                near = _edges_near(graph.edges[edge], step, known, reading)
+                asked = graph.edges[edge]
+                near = _edges_near(asked, step, known, reading)
                 alone = near is not None or any(map(is_volatile, step.predicates))
-                key = edge if alone else (graph.edges[edge].types, *map(unnamed, step.predicates))
+                key = edge if alone else (asked.types, *map(unnamed, step.predicates))
                 if key not in alike:
-                    alike[key] = _selected_edges(graph.edges[edge], step.predicates, near, reading)
+                    alike[key] = selected_edges(asked.types, step.predicates, near, asked.described, reading)
                 edges[edge] = alike[key]
+    seeds |= edges_of(graph, compared, reading)
     for each in values:  # of what all others leave
         seeds[each.vertex] = values_of(graph, each, known, reading)
     return Masks(kept, edges, seeds)
@@ -156,22 +162,3 @@ def _edges_near(
         return None
     adjacency = adjacency_of(edge.relation, edge.direction(step.near), reading.snapshot, reading.control.memory)
     return adjacency.edges_at(known[step.near].vertices, step.most)
-
-
-def _selected_edges(
-    edge: QueryEdge, predicates: tuple[Expression, ...], near: NDArray[np.int64] | None, reading: Reading
-) -> KeptEdges:
-    """The edges for which all predicates are true, of all or of some."""
-    snapshot = reading.snapshot
-    if near is not None:
-        few = scan.edges_among(snapshot, predicates, near, reading.parameters, reading.control)
-        return KeptEdges(snapshot.edge_count, few)
-    reading.control.memory.reserve(snapshot.edge_count, f"the edge filter of {edge.described}")
-    mask = np.zeros(snapshot.edge_count, np.bool_)
-    for index in snapshot.tables_of(edge.types):
-        selected = scan.select_edges(snapshot, index, predicates, reading.parameters, reading.control)
-        for begin, end, _, row in snapshot.edges.numbers.of([index]):
-            mask[begin:end] = selected[row : row + end - begin]
-    mask[snapshot.edges.gone] = False
-    rare = np.count_nonzero(mask) * _RARE < snapshot.edge_count
-    return KeptEdges(snapshot.edge_count, np.flatnonzero(mask) if rare else None, mask)

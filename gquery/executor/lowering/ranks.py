@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -12,37 +12,47 @@ from gquery.arrays import pc, to_arrow, to_numpy, truths
 from gquery.executor.backend import Candidates, Ranks
 from gquery.executor.lowering.program import NULL_RANK
 from gquery.executor.lowering.reading import Reading
+from gquery.executor.lowering.seeds import DataEdges, StandsFor
 from gquery.executor.progress import Control
 from gquery.executor.relational import scan
 from gquery.executor.relational.gather import as_type
 from gquery.executor.relational.unions import is_known
-from gquery.planner.ir.expr import FLOAT, Type
+from gquery.planner.ir.expr import FLOAT, Expression, Type
 from gquery.planner.ir.match_plan import MatchPlan
 from gquery.planner.ir.types.common_type import unify
 
 
-def ranks_of(plan: MatchPlan, candidates: Candidates, reading: Reading) -> tuple[Ranks, ...]:
-    """The ranks of every comparison of the plan."""
+def ranks_of(
+    plan: MatchPlan, candidates: Candidates, seeds: Mapping[int, StandsFor], reading: Reading
+) -> tuple[Ranks, ...]:
+    """The ranks of every comparison of the plan. seeds: what the query vertices of no table stand for."""
     found = []
     for comparison in plan.comparisons:
-        sides = ((comparison.left, comparison.left_value), (comparison.right, comparison.right_value))
-        places = [candidates.vertices(plan.problem.merged[vertex]) for vertex, _ in sides]
-        values = [
-            scan.vertex_values(reading.snapshot, value, vertices, reading.parameters, reading.control)
-            for (_, value), vertices in zip(sides, places, strict=True)
-        ]
-        types = (comparison.left_value.type, comparison.right_value.type)
-        ranks = _rank((values[0], values[1]), types, comparison.operator in ("<", "<="), reading.control)
-        left, right = np.split(ranks, [len(values[0])])
-        found.append((_placed(left, places[0], plan, reading), _placed(right, places[1], plan, reading)))
+        groups = [plan.problem.merged[vertex] for vertex in (comparison.left, comparison.right)]
+        places, stands = [candidates.vertices(group) for group in groups], [seeds.get(group[0]) for group in groups]
+        expressions = (comparison.left_value, comparison.right_value)
+        one, other = (_values(*each, reading) for each in zip(expressions, places, stands, strict=True))
+        types, ordered = (expressions[0].type, expressions[1].type), comparison.operator in ("<", "<=")
+        ranks = _rank((one, other), types, ordered, reading.control)
+        left, right = (_placed(*each, plan, reading) for each in zip(ranks, places, stands, strict=True))
+        found.append((left, right))
     return tuple(found)
 
 
+def _values(value: Expression, vertices: NDArray[np.int32], stands: StandsFor | None, reading: Reading) -> pa.Array:
+    """Of vertices, or of the data edges that they stand for."""
+    if not isinstance(stands, DataEdges):
+        return scan.vertex_values(reading.snapshot, value, vertices, reading.parameters, reading.control)
+    every, edges = len(vertices) == stands.count, stands.ends.edges
+    own = edges if every else edges[vertices]
+    return scan.edge_values(reading.snapshot, value, own, reading.parameters, reading.control)
+
+
 def _placed(
-    ranks: NDArray[np.int64], vertices: NDArray[np.int32], plan: MatchPlan, reading: Reading
+    ranks: NDArray[np.int64], vertices: NDArray[np.int32], stands: StandsFor | None, plan: MatchPlan, reading: Reading
 ) -> NDArray[np.int64]:
     """The ranks of some candidates by their position: where the raw adjacency is walked, that is the vertex."""
-    universe = reading.snapshot.vertex_count
+    universe = reading.snapshot.vertex_count if stands is None else stands.count
     dense = plan.space == "candidates" or len(vertices) == universe
     reading.control.memory.reserve(8 * (len(ranks) if dense else universe), "the values of a comparison")
     if dense:
@@ -66,10 +76,14 @@ def equal_values(
 
 def _rank(
     sides: tuple[pa.Array, pa.Array], types: tuple[Type, Type], ordered: bool, control: Control
-) -> NDArray[np.int64]:
-    """The ranks of the values of both sides, one side after the other. ordered: somebody asks which is smaller."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The ranks of the values of both sides."""
+    if all(pa.types.is_int64(each.type) and pc.min(each).as_py() != NULL_RANK for each in sides):
+        one, other = (to_numpy(pc.fill_null(each, NULL_RANK)) for each in sides)  # which are their own ranks
+        return one, other
     both, common = _joined(sides, types)
-    return np.where(_equals_any(both), to_numpy(_ranked(both, common, ordered, control)), np.int64(NULL_RANK))
+    ranks = np.where(_equals_any(both), to_numpy(_ranked(both, common, ordered, control)), np.int64(NULL_RANK))
+    return ranks[: len(sides[0])], ranks[len(sides[0]) :]
 
 
 def _joined(sides: Sequence[pa.Array], types: Sequence[Type]) -> tuple[pa.Array, Type]:

@@ -1,5 +1,5 @@
-"""What query vertices of no table stand for: the distinct bindings of earlier clauses, which a run begins with, or the
-values that vertices have in common."""
+"""What query vertices of no table stand for: the distinct bindings of earlier clauses, which a run begins with, the
+values that vertices have in common, or data edges."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gquery.arrays import ranges
 from gquery.records import record
 from gquery.storage.adjacency import Adjacency, build_adjacency
+from gquery.storage.ends import Ends
 from gquery.storage.schema import Direction
 from gquery.storage.sorting import distinct
 
@@ -41,6 +42,10 @@ class Seeds:
     columns: Mapping[str, NDArray[np.int32]]
     found: Mapping[str, Bound] = field(default_factory=dict)
 
+    @property
+    def candidates(self) -> NDArray[np.int32]:
+        return np.arange(self.count, dtype=np.int32)
+
     def binds(self, column: str) -> bool:
         return column in self.columns or column in self.found
 
@@ -61,3 +66,38 @@ class Seeds:
         if column in self.found:
             return self.found[column]
         return Bound(np.arange(self.count + 1), self.columns[column])
+
+
+@record(frozen=True, slots=True)
+class DataEdges:
+    """Data edges that are matched as vertices. chosen: int32[], ascending, the numbers of those that may be matched;
+    None for all. columns: whether the source is found there, or the target."""
+
+    ends: Ends
+    chosen: NDArray[np.int32] | None
+    columns: Mapping[str, bool]
+
+    @property
+    def count(self) -> int:
+        return self.ends.count
+
+    @property
+    def candidates(self) -> NDArray[np.int32]:
+        return np.arange(self.count, dtype=np.int32) if self.chosen is None else self.chosen
+
+    def binds(self, column: str) -> bool:
+        return column in self.columns
+
+    def adjacency(self, column: str, direction: Direction) -> Adjacency:
+        """From each edge to its end (`out`), or from vertices to the edges (`in`)."""
+        is_source = self.columns[column]
+        if direction == "in" and self.chosen is not None:
+            return self.ends.leading(is_source, self.chosen)
+        if direction == "in":
+            return self.ends.from_source if is_source else self.ends.from_target
+        every = np.arange(self.count + 1)
+        return Adjacency(0, every, self.ends.at(is_source), every[:-1], True)
+
+
+StandsFor = Seeds | DataEdges
+"""What a query vertex of no table stands for: `count` of them, of which `candidates` may be matched."""

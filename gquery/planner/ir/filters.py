@@ -38,6 +38,19 @@ class ValueFilter:
 
 
 @record(frozen=True, slots=True)
+class EdgesFilter:
+    """C(vertex) starts as the data edges of some types for which all predicates are true. Those of all such vertices of
+    one group are numbered together, so that equal numbers are one data edge: in the order of their sources, or of their
+    targets."""
+
+    vertex: int
+    types: tuple[str, ...]
+    predicates: tuple[Expression, ...]
+    group: int
+    by_source: bool
+
+
+@record(frozen=True, slots=True)
 class LookupFilter:
     """C(vertex) starts as the vertices of these tables for which the predicate is true: a property or the users' id is
     one of some values, which are looked up in an index of the column where there is one."""
@@ -130,6 +143,7 @@ Filter = (
     LabelFilter
     | SeedFilter
     | ValueFilter
+    | EdgesFilter
     | LookupFilter
     | BindingFilter
     | ReachedFilter

@@ -65,7 +65,8 @@ class QueryPlan:
         """Whether it is asked how many matches there are, altogether or for each match of one vertex: then these may be
         those of several problems, added and subtracted."""
         each = len(self.kept) == 1 and self.weighted and not self.existence and self.limit is None
-        return self.counting or (each and not self.segment.input and not self.graph.parts)
+        edges = any(choice.listed for choice in self.problem.constraints.choices)  # self-loops of that vertex
+        return self.counting or (each and not edges and not self.segment.input and not self.graph.parts)
 
     @property
     def looks_up(self) -> bool:

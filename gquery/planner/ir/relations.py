@@ -213,7 +213,30 @@ class Valued(_Made):
         return None if direction == "out" else 1
 
 
-Relation = Types | Identity | Loops | Composed | Binding | Valued
+@record(frozen=True, slots=True)
+class End(_Made):
+    """From what stands for a data edge to its source, or to its target: data edges that are matched as vertices are of
+    no table, as seeds are. among: the types of these edges; count: about how many there are. column: under which the
+    ends are found, another one for each query edge."""
+
+    column: str
+    among: tuple[str, ...]
+    is_source: bool
+    count: float
+
+    def may_loop(self, invariants: Invariants, tables: set[int]) -> bool:
+        return False
+
+    def row_bound(self, invariants: Invariants, direction: Direction, tables: tuple[int, ...]) -> int | None:
+        return 1 if direction == "out" else None
+
+    def entries(
+        self, statistics: Statistics, direction: Direction, sources: tuple[int, ...], targets: tuple[int, ...]
+    ) -> float:
+        return self.count
+
+
+Relation = Types | Identity | Loops | Composed | Binding | Valued | End
 
 
 def repeats(relation: Relation) -> bool:

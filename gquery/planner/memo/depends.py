@@ -8,6 +8,7 @@ from gquery.planner.ir.expr import Call, Expression, Parameter, walk
 from gquery.planner.ir.filters import (
     BindingFilter,
     EdgePredicateFilter,
+    EdgesFilter,
     LookupFilter,
     PredicateFilter,
     SeedFilter,
@@ -31,7 +32,7 @@ def _expressions(plan: QueryPlan) -> Iterator[Expression]:
     for each in plan.filters:
         if isinstance(each, LookupFilter):
             yield each.predicate
-        elif isinstance(each, PredicateFilter | EdgePredicateFilter):
+        elif isinstance(each, PredicateFilter | EdgePredicateFilter | EdgesFilter):
             yield from each.predicates
         elif isinstance(each, ValueFilter):
             yield from (each.comparison.left_value, each.comparison.right_value)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from gquery.planner.ir.expr import Expression
-from gquery.planner.ir.filters import Filter
+from gquery.planner.ir.filters import EdgesFilter, Filter
 from gquery.planner.ir.problem import Comparison, Constraints, Problem
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.segments import Match
@@ -35,7 +35,7 @@ class Draft:
 
     problem: the query graph, which the passes make simpler, with the tests that they have found. spoken_of: the
     elements that the answer or a residual predicate speaks of; none when the answer only counts. values: the vertices
-    that stand for values, with the comparisons in whose place they are.
+    that stand for values, with the comparisons in whose place they are. edges: where those start that stand for edges.
     """
 
     segment: Match
@@ -51,6 +51,7 @@ class Draft:
     implied: int = 0
     costly: int = 0
     values: tuple[tuple[int, Comparison], ...] = ()
+    edges: tuple[EdgesFilter, ...] = ()
     cases: tuple[Problem, ...] = ()
 
     @property

@@ -26,9 +26,10 @@ def required_filters(draft: Draft, context: Context) -> Draft:
     bindings = graph.bindings()
     seeds = {edge.source for edge in bindings}
     joined = {end for edge in graph.edges for end in (edge.source, edge.target)}
-    values = {vertex: ValueFilter(vertex, comparison) for vertex, comparison in draft.values}
+    told: dict[int, Filter] = {vertex: ValueFilter(vertex, comparison) for vertex, comparison in draft.values}
+    told |= {each.vertex: each for each in draft.edges}
     filters: list[Filter] = [
-        values.get(vertex.index)
+        told.get(vertex.index)
         or (
             SeedFilter(vertex.index)
             if vertex.index in seeds

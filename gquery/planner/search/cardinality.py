@@ -9,7 +9,7 @@ from gquery.planner.ir.expr import Attribute, Call, Column, Expression
 from gquery.planner.ir.match_plan import Cardinalities, Counted
 from gquery.planner.ir.problem import Problem
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
-from gquery.planner.ir.relations import Binding, Relation, Types, Valued
+from gquery.planner.ir.relations import Binding, End, Relation, Types, Valued
 from gquery.planner.search.costs import GUESSES, CostModel
 from gquery.storage.schema import TURNED, Direction
 from gquery.storage.statistics import Statistics
@@ -36,6 +36,12 @@ def estimate(graph: QueryGraph, statistics: Statistics, counted: Counted | None 
             values, equal = sizes[edge.source], sizes[edge.target]
             edges.append(equal)
             degrees.append((equal / values, 1.0))
+            having.append((1.0, 1.0))
+            continue
+        if isinstance(edge.relation, End):
+            there = sizes[edge.source] * min(1.0, sizes[edge.target] / everything[edge.target])
+            edges.append(there)
+            degrees.append((1.0, sizes[edge.source] / everything[edge.target]))
             having.append((1.0, 1.0))
             continue
         source, target = graph.vertices[edge.source], graph.vertices[edge.target]
@@ -94,6 +100,8 @@ def estimated_sizes(graph: QueryGraph, statistics: Statistics) -> list[float]:
         sizes[edge.source] = GUESSES.seeds
         sizes[edge.target] = min(GUESSES.seeds, sizes[edge.target])
     for edge in graph.edges:
+        if isinstance(edge.relation, End):
+            sizes[edge.source] = edge.relation.count
         if isinstance(edge.relation, Valued):
             sizes[edge.source] = max(sizes[edge.source], GUESSES.values * sizes[edge.target])
     return sizes

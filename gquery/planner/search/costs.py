@@ -54,6 +54,7 @@ class Effort:
     most_problems: int = 200  # however dear
     of_each: bool = True  # of what is counted for each vertex, too, whose numbers are held until all are known
     pairs: bool = True  # that others join are listed without those, which takes a counter for each vertex
+    edges: bool = True  # that are compared with others may be matched as vertices, whose ends are held in memory
     problem_steps: int = 100_000  # problems times the query vertices cubed: large patterns are counted as they are
     numbered: float = 0.02  # share of the cost that weighing problems with numbered edges may take
     untied_steps: int = 240_000  # the same of problems that leave out far tests together
@@ -111,6 +112,8 @@ class CostModel:
     filter_begin: float  # planning and calling one filter
     filters_begin: float  # what is done once for all filters, however few
     meet: float  # pairs of vertices from which on those with equal values meet there, rather than being compared
+    list_ends: float  # the end of a data edge that is matched as a vertex
+    compare_edges: float  # a match whose data edges are looked for, and compared afterwards
     compose: float  # edges are composed for up to so many vertices a candidate that predicates leave somewhere
 
     # What planning saves.
@@ -214,6 +217,8 @@ CPU = CostModel(
     filter_begin=2_000.0,
     filters_begin=0.0,
     meet=0.0,
+    list_ends=2.0,
+    compare_edges=10.0,
     compose=1000.0,
     weigh=1250.0,
     filters_weighed=12_000.0,
@@ -281,9 +286,9 @@ _ROOM = 250  # bytes for each edge that adjacencies of some data edges alone may
 def for_memory(costs: CostModel, limit: int | None, vertices: int, edges: int) -> CostModel:
     """What a plan goes by for who may take so many bytes: where that is little beside the edges, no adjacencies of some
     data edges alone are made, and where it is little beside the vertices, none is counted by several problems. Where it
-    is limited at all vertices may have no counters."""
+    is limited at all vertices may have no counters, and edges no lists of their ends."""
     if limit is not None:
-        costs = replace(costs, effort=replace(costs.effort, pairs=False))
+        costs = replace(costs, effort=replace(costs.effort, pairs=False, edges=False))
     if limit is not None and limit < _ROOM_OF_EACH * vertices:
         costs = replace(costs, effort=replace(costs.effort, of_each=False))
     if limit is None or limit >= _ROOM * edges:

@@ -19,6 +19,7 @@ from gquery.executor.progress import Control
 from gquery.planner.ir.filters import (
     BindingFilter,
     EdgePredicateFilter,
+    EdgesFilter,
     EndsFilter,
     Filter,
     LabelFilter,
@@ -31,7 +32,7 @@ from gquery.planner.ir.filters import (
     ValueFilter,
 )
 from gquery.planner.ir.query_graph import QueryGraph
-from gquery.planner.ir.relations import Binding, Identity, Relation, Types, Valued, repeats
+from gquery.planner.ir.relations import Binding, End, Identity, Relation, Types, Valued, repeats
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.cache import Cache
 from gquery.storage.graph import Snapshot
@@ -93,7 +94,11 @@ class CandidateSets:
     @property
     def resting(self) -> int:
         """Bytes of what they hold between two runs that is not the cache's of edges."""
-        held = (adjacency for (relation, _), adjacency in self._held.items() if isinstance(relation, Identity | Valued))
+        held = (
+            adjacency
+            for (relation, _), adjacency in self._held.items()
+            if isinstance(relation, Identity | Valued | End)
+        )
         return self.nbytes + sum(adjacency.nbytes for adjacency in held)
 
     @property
@@ -101,6 +106,12 @@ class CandidateSets:
         kept = sum(adjacency.nbytes for adjacency in self._filtered.values())
         kept += sum(adjacency.nbytes for adjacency, *_ in self.built.values())
         return kept + sum(candidates.nbytes for candidates in self.sets)
+
+    @property
+    def universe(self) -> int:
+        """One more than the largest number that anything may be matched to: what query vertices of no table stand for
+        may be more than there are vertices."""
+        return max([self.snapshot.vertex_count, *(each.universe for each in self.sets)])
 
     def common(self, merged: tuple[int, ...]) -> CandidateSet:
         """The candidates that some query vertices have in common."""
@@ -196,8 +207,8 @@ class CandidateSets:
                     self.outcomes.append(FilterOutcome(step, self.snapshot.vertex_count, self._size(vertex)))
                 case EdgePredicateFilter(edge=edge):
                     self.outcomes.append(FilterOutcome(step, self.snapshot.edge_count, self._kept_edges(edge)))
-                case SeedFilter() | ValueFilter():
-                    self._start_rows(step)
+                case SeedFilter() | ValueFilter() | EdgesFilter():
+                    self._start_seeds(step)
                 case LookupFilter(vertex=vertex):
                     self.sets.append(CandidateSet(self.masks.vertices[place].vertices, self.snapshot.vertex_count))
                     self._labelled.append(self.sets[-1])
@@ -234,14 +245,14 @@ class CandidateSets:
         self.sets.append(next(whole, None) or self._of_tables(step))
         self._labelled.append(self.sets[-1])
 
-    def _start_rows(self, step: SeedFilter | ValueFilter) -> None:
+    def _start_seeds(self, step: SeedFilter | ValueFilter | EdgesFilter) -> None:
         assert step.vertex == len(self.sets)
-        count = self.masks.seeds[step.vertex].count
-        rows = np.arange(count, dtype=np.int32)
-        self.control.memory.reserve(rows.nbytes, f"the candidates of {self.graph.vertices[step.vertex].described}")
-        self.sets.append(CandidateSet(rows, count))
+        seeds = self.masks.seeds[step.vertex]
+        chosen = seeds.candidates
+        self.control.memory.reserve(chosen.nbytes, f"the candidates of {self.graph.vertices[step.vertex].described}")
+        self.sets.append(CandidateSet(chosen, seeds.count))
         self._labelled.append(self.sets[-1])
-        self.outcomes.append(FilterOutcome(step, count, count))
+        self.outcomes.append(FilterOutcome(step, seeds.count, len(chosen)))
 
     def _of_tables(self, step: LabelFilter) -> CandidateSet:
         size = sum(self.snapshot.vertex_tables[table].count for table in step.tables)
@@ -364,4 +375,4 @@ def _whole(snapshot: Snapshot, tables: tuple[int, ...], key: Hashable) -> Candid
 
 def _is_made(relation: Relation) -> bool:
     """Whether the adjacency of a relation is made for each run."""
-    return isinstance(relation, Binding | Valued) or repeats(relation)
+    return isinstance(relation, Binding | Valued | End) or repeats(relation)

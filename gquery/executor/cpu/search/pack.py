@@ -103,7 +103,7 @@ class _Packer:
             self.counters,
             None,
             may_enumerate(program.weights),
-            self.candidates.snapshot.vertex_count,
+            self.candidates.universe,
             (*self.keep, *self.bitsets.matrices.values()),
         )
 
@@ -112,7 +112,7 @@ class _Packer:
         adapts = adapting(self.program, self.candidates, self.sets)
         if adapts is None:
             raise OrdersGivenUp
-        width, universe = len(self.sets), self.candidates.snapshot.vertex_count
+        width, universe = len(self.sets), self.candidates.universe
         nothing = joined([()] * packed.TABLES)
         return PackedPlan(nothing, width, 0, 0, 0, 0, 0, (), False, 0, False, None, 0, adapts, False, universe, ())
 
@@ -385,7 +385,7 @@ def _counters(program: Program, candidates: CandidateSets) -> int:
         return 0
     kinds = sum(program.levels[chain[0]].like < 0 for chain in chains(program))
     memory = candidates.control.memory
-    size = candidates.threads * kinds * counter_bytes(candidates.snapshot.vertex_count)
+    size = candidates.threads * kinds * counter_bytes(candidates.universe)
     if memory.available is not None and size > memory.available // 2:
         return 0
     memory.reserve(size, "counters")

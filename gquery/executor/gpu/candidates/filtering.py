@@ -14,6 +14,7 @@ from gquery.executor.gpu.tape import Room, Tape
 from gquery.executor.lowering.program import Rows
 from gquery.planner.ir.filters import (
     BindingFilter,
+    EdgesFilter,
     EndsFilter,
     Filter,
     LabelFilter,
@@ -110,9 +111,9 @@ class Filtering:
                 universe, vertices = self.rows.snapshot.vertex_count, self._copied(kept)
                 unlisted = CandidateSet(self.room, len(kept), universe, vertices, 0, 0)
                 self._begin(unlisted, self._kept(unlisted, kept, vertices, 0)[0])
-            case SeedFilter(vertex=vertex) | ValueFilter(vertex=vertex):
-                count = self.rows.masks.seeds[vertex].count
-                own = CandidateSet.of(self.rows.device, np.arange(count, dtype=np.int32), count)
+            case SeedFilter(vertex=vertex) | ValueFilter(vertex=vertex) | EdgesFilter(vertex=vertex):
+                seeds = self.rows.masks.seeds[vertex]
+                own = CandidateSet.of(self.rows.device, seeds.candidates, seeds.count)
                 self._begin(own, own.member)
             case (
                 BindingFilter(vertex=vertex)

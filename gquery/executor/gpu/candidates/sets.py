@@ -13,7 +13,7 @@ from gquery.executor.gpu.device import DeviceArray
 from gquery.executor.gpu.resident import DeviceRows, QueryRows
 from gquery.executor.gpu.tape import Room, Tape
 from gquery.executor.lowering.program import Rows
-from gquery.planner.ir.filters import EdgePredicateFilter, Filter, SeedFilter, ValueFilter
+from gquery.planner.ir.filters import EdgePredicateFilter, EdgesFilter, Filter, SeedFilter, ValueFilter
 from gquery.planner.ir.relations import repeats
 
 _PAYS = 50  # a sweep that removes fewer than one of so many candidates is the last
@@ -53,7 +53,7 @@ class CandidateSets:
                 self.outcomes.append(FilterOutcome(step, self.rows.snapshot.edge_count, after))
                 continue
             before = left.get(step.vertex, self.rows.snapshot.vertex_count)
-            if isinstance(step, SeedFilter | ValueFilter):
+            if isinstance(step, SeedFilter | ValueFilter | EdgesFilter):
                 before = self.sets[step.vertex].universe
             after = left.get(step.vertex, begun[step.vertex])
             if change is not None:

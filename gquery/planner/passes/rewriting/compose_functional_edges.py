@@ -136,7 +136,9 @@ def _without(draft: Draft, middle: int, instead: QueryEdge) -> Draft:
         ),
         scopes=scopes,
     )
-    return draft.with_problem(left, tests, tuple(each.renumbered(vertex) for each in draft.problem.comparisons))
+    starts = tuple(replace(each, vertex=vertex[each.vertex]) for each in draft.edges)
+    compared = tuple(each.renumbered(vertex) for each in draft.problem.comparisons)
+    return replace(draft.with_problem(left, tests, compared), edges=starts)
 
 
 def _hops(

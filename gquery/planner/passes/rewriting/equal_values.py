@@ -36,6 +36,8 @@ def meet_at_values(draft: Draft, context: Context) -> Draft:
 
 def _meets(draft: Draft, comparison: Comparison, context: Context) -> bool:
     left, right, graph = comparison.left, comparison.right, draft.graph
+    if not (graph.vertices[left].tables and graph.vertices[right].tables):
+        return False  # data edges, of which the neighbours are few
     one, other = (context.statistics.vertex_count(graph.vertices[end].tables) for end in (left, right))
     if one * other < context.costs.meet:
         return False
