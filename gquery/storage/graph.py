@@ -20,8 +20,7 @@ from gquery.storage.cache import DEFAULT_LIMIT, Cache, Meter
 from gquery.storage.counted.counting import count
 from gquery.storage.counted.counts import Counts
 from gquery.storage.counted.signatures import CountedSignatures
-from gquery.storage.edges import Edges, adjacency_key
-from gquery.storage.ends import Ends, ends_bytes
+from gquery.storage.edges import Edges, Ends, adjacency_key, ends_bytes
 from gquery.storage.idle import Idle
 from gquery.storage.indexes import Indexes
 from gquery.storage.invariants import SIGNATURE_BITS, Invariants

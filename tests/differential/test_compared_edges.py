@@ -144,7 +144,7 @@ def random_query(random: Random) -> Query:
         links.append(Link(f"k{number}", *ends, types))
     edges = [each.name for each in links]
     conditions = []
-    for _ in range(random.randint(1, 2)):
+    for _ in range(random.randint(1, 4)):
         left, right = random.sample(edges, 2)
         is_vertex = random.random() < 0.2
         right, more = (random.choice(names), 0) if is_vertex else (right, random.choice([0, 0, 0, 1, 2]))
@@ -196,6 +196,16 @@ def test_the_plan_says_that_edges_are_matched() -> None:
     assert "value at (a)-[p:PAID]->(b) < value at (b)-[q:PAID]->(c)" in plan
     assert "(a:Account)" not in plan  # of which nobody asks anything
     assert "Tell data edges apart" not in plan  # since one is earlier
+
+
+def test_what_comparisons_say_together_is_asked_sooner() -> None:
+    """Nothing is later than the last, and that is soon."""
+    body = "MATCH (a)-[p:PAID]->(b)-[q:PAID]->(c)-[r:PAID]->(d) WHERE p.time < q.time < r.time AND r.time < p.time + 40"
+    graph = payments()
+    plan = graph.explain(f"{body} RETURN count(*)")
+    assert "value at (b)-[q:PAID]->(c) < value at (a)-[p:PAID]->(b)" in plan
+    texts = (f"{body} RETURN count(*)", f"{body} RETURN p.time, q.time, r.time")
+    assert graph.query(texts[0]).scalar() == graph.query(texts[1]).to_arrow().num_rows > 0
 
 
 def test_ends_that_are_asked_for_stay() -> None:

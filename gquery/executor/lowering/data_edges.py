@@ -16,7 +16,7 @@ from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.filters import EdgesFilter
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.relations import End
-from gquery.storage.ends import Ends
+from gquery.storage.edges import Ends
 
 _RARE = 8  # of so many edges one is kept: then their adjacency is sorted anew sooner than picked out of that of all
 

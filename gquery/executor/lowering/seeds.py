@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gquery.arrays import ranges
 from gquery.records import record
 from gquery.storage.adjacency import Adjacency, build_adjacency
-from gquery.storage.ends import Ends
+from gquery.storage.edges import Ends
 from gquery.storage.schema import Direction
 from gquery.storage.sorting import distinct
 

@@ -17,28 +17,35 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gquery.executor.cpu.kernels.intersect import accepts, next_common, open_level, vertex_at
+from gquery.executor.cpu.kernels.intersect import accepts, holds, next_common, open_level, vertex_at
 from gquery.executor.cpu.kernels.sorted_rows import has_bit, lower_bound, row
 from gquery.executor.cpu.kernels.sums.numbers import factor_at
 from gquery.executor.cpu.kernels.workspace import times
 from gquery.executor.cpu.machine.compile import inlined, inner
-from gquery.executor.cpu.machine.native import load_int32, prefetch
+from gquery.executor.cpu.machine.native import load_int32, load_int64, prefetch
 from gquery.executor.cpu.search.packed import (
     ABSENT_BEGIN,
     BACKWARD_BEGIN,
     BACKWARD_END,
     CHILD,
+    COMPARE_BEGIN,
+    COMPARE_END,
     CUT_BEGIN,
     CUT_END,
     DIFFERENT_BEGIN,
     DIFFERENT_END,
     FACTORS,
     FIRST,
+    LEFT,
+    LEFT_RANKS,
     LEVEL,
     LIVE,
     NEIGHBOURS,
     OFFSETS,
+    OPERATOR,
     PARENT,
+    RIGHT,
+    RIGHT_RANKS,
     ROWS,
     SIGNATURES,
     SPANS,
@@ -220,6 +227,29 @@ def leave_same(tables, blocks, level, made):  # type: ignore[no-untyped-def]
 
 
 @inner
+def leave_passing(tables, blocks, level, made):  # type: ignore[no-untyped-def]
+    """Leaves out the new partial matches for which a comparison does not hold; returns how many stay."""
+    steps, compare = tables.steps, tables.compare
+    if steps[level, SPANS] == 0:
+        return made
+    above, own, parents = steps[level, PARENT], blocks.columns[level, level], blocks.columns[level, len(steps) + 1]
+    for test in range(steps[level, COMPARE_BEGIN], steps[level, COMPARE_END]):
+        own_left, operator = compare[test, LEFT] == level, compare[test, OPERATOR]
+        others = blocks.columns[above, compare[test, RIGHT] if own_left else compare[test, LEFT]]
+        ranks_here = compare[test, LEFT_RANKS] if own_left else compare[test, RIGHT_RANKS]
+        ranks_there = compare[test, RIGHT_RANKS] if own_left else compare[test, LEFT_RANKS]
+        kept = 0
+        for index in range(made):
+            here = load_int64(ranks_here, np.int64(own[index]))
+            there = load_int64(ranks_there, np.int64(others[parents[index]]))
+            passed = holds(operator, here if own_left else there, there if own_left else here)
+            own[kept], parents[kept] = own[index], parents[index]
+            kept += passed
+        made = kept
+    return made
+
+
+@inner
 def multiply(tables, blocks, level, made, modulus):  # type: ignore[no-untyped-def]
     """Numbers of matches of the new partial matches, without those that have none; returns how many stay."""
     steps = tables.steps
@@ -340,5 +370,5 @@ def fill_block(tables, walk, blocks, level, left):  # type: ignore[no-untyped-de
     looks at neighbours that this took; it stops after about `left` of them."""
     if tables.steps[level, SPANS] == 1:
         made, looks = walk_rows(tables, blocks, level, left)
-        return leave_same(tables, blocks, level, made), looks
+        return leave_passing(tables, blocks, level, leave_same(tables, blocks, level, made)), looks
     return intersect_rows(tables, walk, blocks, level, left)

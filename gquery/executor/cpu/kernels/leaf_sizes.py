@@ -94,29 +94,47 @@ def passing(operator, own_left, other):  # type: ignore[no-untyped-def]
     return low, high, but
 
 
+@inlined
+def passing_here(tables, walk, level, index):  # type: ignore[no-untyped-def]
+    """Where the ranks of a leaf's candidates are that a comparison asks for, and which of them it holds for: the other
+    rank is looked up once for all."""
+    compare = tables.compare
+    own_left = compare[index, LEFT] == level
+    own = compare[index, LEFT_RANKS] if own_left else compare[index, RIGHT_RANKS]
+    others = compare[index, RIGHT_RANKS] if own_left else compare[index, LEFT_RANKS]
+    other = load_int64(others, np.int64(walk.positions[compare[index, RIGHT] if own_left else compare[index, LEFT]]))
+    low, high, but = passing(compare[index, OPERATOR], own_left, other)
+    return own, low, high, but
+
+
 @inner
 def passed_size(tables, walk, level, words):  # type: ignore[no-untyped-def]
-    """How many of the candidates of a leaf that has been opened pass its comparisons. Where there is one of these the
-    other rank is looked up once for all."""
-    steps, backward, compare = tables.steps, tables.backward, tables.compare
+    """How many of the candidates of a leaf that has been opened pass its comparisons, of which there are seldom more
+    than two: something is later, and not much later."""
+    steps, backward = tables.steps, tables.backward
     begin, first = steps[level, BACKWARD_BEGIN], steps[level, COMPARE_BEGIN]
+    comparisons = steps[level, COMPARE_END] - first
     count = np.int64(0)
-    alone = steps[level, BACKWARD_END] - begin == 1 and steps[level, COMPARE_END] - first == 1
+    alone = steps[level, BACKWARD_END] - begin == 1 and comparisons <= 2
     if not alone or words != 0 or steps[level, SIMPLE] == 0:
         while True:
             position = next_common(tables, walk, level)
             if position < 0:
                 return count
             count += (words == 0 or has_bit(words, position)) and is_passed(tables, walk, level, position)
-    own_left = compare[first, LEFT] == level
-    own = compare[first, LEFT_RANKS] if own_left else compare[first, RIGHT_RANKS]
-    others = compare[first, RIGHT_RANKS] if own_left else compare[first, LEFT_RANKS]
-    other = load_int64(others, np.int64(walk.positions[compare[first, RIGHT] if own_left else compare[first, LEFT]]))
-    low, high, but = passing(compare[first, OPERATOR], own_left, other)
     values = backward[begin, NEIGHBOURS]
+    own, low, high, but = passing_here(tables, walk, level, first)
+    if comparisons == 1:
+        for index in range(walk.cursors[begin], walk.ends[begin]):
+            rank_here = load_int64(own, np.int64(load_int32(values, index)))
+            count += (rank_here >= low) & (rank_here <= high) & (rank_here != but)
+        return count
+    others, least, most, none = passing_here(tables, walk, level, first + 1)
     for index in range(walk.cursors[begin], walk.ends[begin]):
-        rank_here = load_int64(own, np.int64(load_int32(values, index)))
-        count += (rank_here >= low) & (rank_here <= high) & (rank_here != but)
+        candidate = np.int64(load_int32(values, index))
+        rank_here, other = load_int64(own, candidate), load_int64(others, candidate)
+        passed = (rank_here >= low) & (rank_here <= high) & (rank_here != but)
+        count += passed & (other >= least) & (other <= most) & (other != none)
     return count
 
 

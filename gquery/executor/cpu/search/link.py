@@ -52,7 +52,7 @@ def _spans(row: list[int], level: Level) -> int:
     if level.comparisons and row[packed.SET_COUNT]:
         return 0
     if not row[packed.SET_COUNT]:
-        return int(rows == 1 and row[packed.TESTED] < 2 and not level.smaller)
+        return int(rows == 1 and not (level.smaller or level.pairs or level.absent))
     if row[packed.LENGTH]:
         return 1
     pair = rows + len(level.absent) == 2 and len(level.different) <= 1

@@ -8,6 +8,7 @@ looked at, as in triangles, the comparison is left to the tail: what both ways c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 
@@ -18,8 +19,10 @@ from gquery.planner.ir.query_graph import QueryEdge, QueryGraph, QueryVertex
 from gquery.planner.ir.relations import End, Types
 from gquery.planner.ir.rename import unnamed
 from gquery.planner.passes.draft import Draft
+from gquery.planner.passes.rewriting.ordered import Orders
 from gquery.planner.search.cardinality import estimate, kept_share
 from gquery.planner.search.context import Context
+from gquery.planner.search.costs import GUESSES
 from gquery.planner.search.solving import Solver
 from gquery.planner.search.sums.factorise import Tree
 from gquery.records import record, replace
@@ -141,7 +144,8 @@ class _Rewriting:
         numbers, problem = self._numbers, self._draft.problem
         first = len(self._graph.vertices)
         places = numbers.vertices | {first + edge: vertex for edge, vertex in numbers.stands.items()}
-        told = tuple(comparison.renumbered(places) for _, comparison in self._told)
+        told = [comparison.renumbered(places) for _, comparison in self._told]
+        told += Orders(told).implied()
         before = tuple(comparison.renumbered(places) for comparison in problem.comparisons)
         constraints = problem.constraints.renumbered(numbers.vertices, numbers.edges)
         assert constraints is not None  # no vertices became one
@@ -207,9 +211,10 @@ class _Rewriting:
 
     def _told_apart(self, comparisons: Sequence[Comparison]) -> Iterator[Pair]:
         """The pairs of edges that have to be told apart: not those that are in order anyway."""
+        orders = Orders(comparisons)
         for one, other in combinations(self._chosen, 2):
             pair = ascending(self._numbers.stands[one], self._numbers.stands[other])
-            if other not in _told_apart(self._graph, one) or _are_ordered(pair, comparisons):
+            if other not in _told_apart(self._graph, one) or orders.are_apart(pair):
                 continue
             if not _never_one(self._graph.edges[one], self._graph.edges[other], self._context.invariants):
                 yield pair
@@ -231,27 +236,6 @@ def _spoken_of(draft: Draft, told: Sequence[Told]) -> frozenset[int]:
     return frozenset(found.union(*(part.vertices for part in graph.parts)))
 
 
-def _are_ordered(pair: Pair, comparisons: Sequence[Comparison]) -> bool:
-    """Whether comparisons of one value say, together, that one of the two is smaller than the other."""
-    alike: dict[Expression, list[Comparison]] = {}
-    for each in comparisons:
-        if each.operator in ("<", "<=") and unnamed(each.left_value) == unnamed(each.right_value):
-            alike.setdefault(unnamed(each.left_value), []).append(each)
-    ways = (pair, pair[::-1])
-    return any((end, True) in _not_smaller(begin, those) for those in alike.values() for begin, end in ways)
-
-
-def _not_smaller(vertex: int, comparisons: Sequence[Comparison]) -> set[tuple[int, bool]]:
-    """Whose value is not smaller than that of a vertex, and whether it is larger."""
-    found, pending = {(vertex, False)}, [(vertex, False)]
-    while pending:
-        reached, larger = pending.pop()
-        new = {(each.right, larger or each.operator == "<") for each in comparisons if each.left == reached} - found
-        found |= new
-        pending += new
-    return found
-
-
 def _never_one(one: QueryEdge, other: QueryEdge, invariants: Invariants) -> bool:
     """Whether one data edge would be a self-loop, of which there are none."""
     common = set(one.types) & set(other.types)
@@ -264,7 +248,8 @@ def _pays(draft: Draft, rewritten: Draft, context: Context) -> bool:
     tree = _tree(draft, _required(draft.graph), context)
     before = tree.cost + costs.compare_edges * tree.levels[-1].rows
     is_counted = draft.wanted.counted and not rewritten.residual
-    after = _tree(rewritten, frozenset() if is_counted else _required(rewritten.graph), context).cost
+    other = _tree(rewritten, frozenset() if is_counted else _required(rewritten.graph), context)
+    after = other.cost * _left(other, rewritten.problem.comparisons)
     ends = sum(edge.relation.count for edge in rewritten.graph.edges if isinstance(edge.relation, End))
     return after + costs.list_ends * ends < before
 
@@ -272,6 +257,29 @@ def _pays(draft: Draft, rewritten: Draft, context: Context) -> bool:
 def _tree(draft: Draft, kept: frozenset[int], context: Context) -> Tree:
     known = estimate(draft.graph, context.statistics)
     return Solver(draft.problem, kept, known, "vertices", context).rough(draft.problem)
+
+
+def _left(tree: Tree, comparisons: Sequence[Comparison]) -> float:
+    """About which share of the partial matches of a tree comparisons leave: costs are those without any."""
+    place = {level.vertex: number for number, level in enumerate(tree.levels)}
+    checked = [max(place[each.left], place[each.right]) for each in comparisons]
+    shares = [_share(each) for each in comparisons]
+    found = left = 0.0
+    for number, level in enumerate(tree.levels):
+        rows = max(level.rows, tree.levels[level.parent].rows if number else 1.0)
+        found += rows
+        left += rows * math.prod(share for share, at in zip(shares, checked, strict=True) if at < number)
+    return left / max(1.0, found)
+
+
+def _share(comparison: Comparison) -> float:
+    """About which share of the pairs of elements a comparison leaves."""
+    if comparison.operator == "=":
+        return GUESSES.equality
+    if comparison.operator == "<>":
+        return 1.0
+    alike = unnamed(comparison.left_value) == unnamed(comparison.right_value)
+    return GUESSES.predicate if alike else GUESSES.range
 
 
 def _required(graph: QueryGraph) -> frozenset[int]:
