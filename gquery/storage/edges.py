@@ -167,11 +167,11 @@ class Edges:
         return [index for index, table in enumerate(self.tables) if table.type in types]
 
 
-class Ends:
+class NumberedEdges:
     """Edges with numbers of their own, for where they are matched as vertices are
-    (`planner/passes/rewriting/compared_edges.py`). edges: int64[m], which edge a number is of; source, target: int32[m].
-    The edges of a vertex have numbers side by side, seen from their sources or from their targets, so that what is
-    known of them is read in turn."""
+    (`planner/passes/rewriting/compared_edges.py`). edges: int64[m], which edge a number is of; source, target:
+    int32[m]. The edges of a vertex have numbers side by side, seen from their sources or from their targets, so that
+    what is known of them is read in turn."""
 
     def __init__(self, adjacency: Adjacency, by_source: bool) -> None:
         """adjacency: of the edges, compact, from the ends by which they are numbered."""
@@ -180,7 +180,7 @@ class Ends:
         far = adjacency.neighbours
         self.edges = adjacency.edges
         self.source, self.target = (near, far) if by_source else (far, near)
-        self._nbytes = ends_bytes(len(near), adjacency.rows)
+        self._nbytes = numbered_bytes(len(near), adjacency.rows)
 
     @property
     def count(self) -> int:
@@ -211,6 +211,6 @@ class Ends:
         return self._nbytes
 
 
-def ends_bytes(edges: int, vertices: int) -> int:
+def numbered_bytes(edges: int, vertices: int) -> int:
     """Bytes that they take at most, with all that is made of them."""
     return 4 * edges + 2 * (12 * edges + 8 * vertices)

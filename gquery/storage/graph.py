@@ -20,7 +20,7 @@ from gquery.storage.cache import DEFAULT_LIMIT, Cache, Meter
 from gquery.storage.counted.counting import count
 from gquery.storage.counted.counts import Counts
 from gquery.storage.counted.signatures import CountedSignatures
-from gquery.storage.edges import Edges, Ends, adjacency_key, ends_bytes
+from gquery.storage.edges import Edges, NumberedEdges, adjacency_key, numbered_bytes
 from gquery.storage.idle import Idle
 from gquery.storage.indexes import Indexes
 from gquery.storage.invariants import SIGNATURE_BITS, Invariants
@@ -227,12 +227,12 @@ class Snapshot:
         most = 32 * min(_AT_ONCE, adjacency.entries) + building_bytes(loops, adjacency.rows)
         return self.cache.get(("loops", types), build, most, "the self-loops", meter)
 
-    def ends(self, types: tuple[str, ...], by_source: bool, meter: Meter | None = None) -> Ends:
+    def numbered_edges(self, types: tuple[str, ...], by_source: bool, meter: Meter | None = None) -> NumberedEdges:
         """The edges of some types, sorted, with numbers of their own and their ends."""
         adjacency = self.adjacency(types, "out" if by_source else "in", meter).compact()
-        most = ends_bytes(adjacency.entries, adjacency.rows)
-        key = ("ends", types, by_source)
-        return self.cache.get(key, lambda: Ends(adjacency, by_source), most, "the ends of edges", meter)
+        most = numbered_bytes(adjacency.entries, adjacency.rows)
+        key = ("numbered edges", types, by_source)
+        return self.cache.get(key, lambda: NumberedEdges(adjacency, by_source), most, "the ends of edges", meter)
 
     def identity(self, meter: Meter | None = None) -> Adjacency:
         """Every vertex as its own and only neighbour."""

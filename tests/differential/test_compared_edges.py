@@ -136,8 +136,9 @@ def random_data(random: Random) -> Data:
 def random_query(random: Random) -> Query:
     names, links = ["a"], []
     for number in range(random.randint(2, 3)):
-        new = "bcd"[len(names) - 1]
+        new, other = "bcdefg"[len(names) - 1 :][:2]
         ends = (random.choice(names), new if random.random() < 0.75 else random.choice(names))
+        ends = (new, other) if number and random.random() < 0.15 else ends
         names += [each for each in ends if each not in names]
         ends = ends[::-1] if random.random() < 0.3 else ends
         types = random.choice([(), ("K",), ("K",), ("K", "L"), ("L", "M")])
@@ -208,6 +209,14 @@ def test_what_comparisons_say_together_is_asked_sooner() -> None:
     assert graph.query(texts[0]).scalar() == graph.query(texts[1]).to_arrow().num_rows > 0
 
 
+def test_equal_edges_meet_at_their_value() -> None:
+    """Where nothing else joins them all pairs would be looked at."""
+    graph = payments(2000, 50_000)
+    body = "MATCH (a)-[p:PAID]->(b), (c)-[q:PAID]->(d) WHERE p.time = q.time + 1"
+    assert "(a value): of p.time and q.time + 1" in graph.explain(f"{body} RETURN count(*)")
+    assert graph.query(f"{body} RETURN count(*)").scalar() == 49_999
+
+
 def test_ends_that_are_asked_for_stay() -> None:
     plan = payments().explain(f"{CHAIN} AND a.limit > 50 RETURN count(*)")
     assert "(a:Account): a.limit > 50" in plan
@@ -246,6 +255,8 @@ TEXTS = [
     "MATCH w = (a)-[p:PAID]->(b)-[q:PAID]->(c) WHERE q.time = p.time + 1 RETURN w ORDER BY p.time",
     f"{CHAIN} AND a.id = 3 MATCH (c)-[r:PAID]->(a) WHERE q.time < r.time RETURN count(*) AS n",
     "MATCH (a)-[p:PAID]->(b)<-[q:PAID]-(c) WHERE p.amount = q.amount RETURN count(*) AS n",
+    "MATCH (a)-[p:PAID]->(b), (c)-[q:PAID]->(d) WHERE p.amount = q.amount AND p.time < q.time RETURN count(*) AS n",
+    "MATCH (a)-[p:PAID]->(b), (c)-[q:PAID]->(d) WHERE p.time = q.time + 1 RETURN a.id, d.id, q.time ORDER BY q.time",
     "MATCH (a)-[p:PAID]->(b) MATCH (b)-[q:PAID]->(c) WHERE p.amount <= q.amount RETURN count(*) AS n",
 ]  # fmt: skip
 

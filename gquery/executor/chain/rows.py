@@ -46,7 +46,7 @@ def as_ids(
 ) -> Callable[[Matches], pa.RecordBatch]:
     """What makes rows of matches: int32 columns for vertices, int64 columns for edges, by variable. seeds: what the
     query vertices of no table stand for."""
-    stand_for = {vertex: each.ends.edges for vertex, each in seeds.items() if isinstance(each, DataEdges)}
+    stand_for = {vertex: each.numbered.edges for vertex, each in seeds.items() if isinstance(each, DataEdges)}
     vertex_of = {vertex.variable: vertex.index for vertex in graph.vertices}
     edge_of = {edge.variable: edge.index for edge in graph.edges}
     paths = {path.name: path for path in graph.paths}

@@ -6,17 +6,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.executor.lowering.kept import KeptEdges
 from gquery.executor.lowering.reading import Reading
-from gquery.executor.lowering.seeds import DataEdges
+from gquery.executor.lowering.seeds import DataEdges, StandsFor
 from gquery.executor.relational import scan
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.filters import EdgesFilter
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.relations import End
-from gquery.storage.edges import Ends
+from gquery.storage.edges import NumberedEdges
 
 _RARE = 8  # of so many edges one is kept: then their adjacency is sorted anew sooner than picked out of that of all
 
@@ -62,16 +63,16 @@ def _numbered_together(graph: QueryGraph, steps: Sequence[EdgesFilter], reading:
     given = [mask for mask in masks if mask is not None]
     if len(given) == len(masks):
         whole = snapshot.adjacency(types, "out" if by_source else "in", memory).compact()
-        ends = Ends(whole.kept(np.logical_or.reduce(given)[whole.edges]), by_source)
-        memory.reserve(ends.nbytes, "the ends of the edges that are compared")
+        numbered = NumberedEdges(whole.kept(np.logical_or.reduce(given)[whole.edges]), by_source)
+        memory.reserve(numbered.nbytes, "the ends of the edges that are compared")
     else:
-        ends = snapshot.ends(types, by_source, memory)
+        numbered = snapshot.numbered_edges(types, by_source, memory)
     found = {}
     for step, mask in zip(steps, masks, strict=True):
-        own = None if mask is None else mask[ends.edges]
+        own = None if mask is None else mask[numbered.edges]
         chosen = None if own is None or own.all() else np.flatnonzero(own).astype(np.int32)
         relations = (edge.relation for edge in graph.incident[step.vertex] if isinstance(edge.relation, End))
-        found[step.vertex] = DataEdges(ends, chosen, {each.column: each.is_source for each in relations})
+        found[step.vertex] = DataEdges(numbered, chosen, {each.column: each.is_source for each in relations})
     return found
 
 
@@ -87,3 +88,14 @@ def _mask(graph: QueryGraph, step: EdgesFilter, types: tuple[str, ...], reading:
     for begin, end, *_ in snapshot.edges.numbers.of(snapshot.tables_of(step.types)):
         mask[begin:end] = True
     return mask
+
+
+def element_values(
+    value: Expression, vertices: NDArray[np.int32], stands: StandsFor | None, reading: Reading
+) -> pa.Array:
+    """The value of an expression for each of some vertices, or of the data edges that they stand for."""
+    if not isinstance(stands, DataEdges):
+        return scan.vertex_values(reading.snapshot, value, vertices, reading.parameters, reading.control)
+    edges = stands.numbered.edges
+    own = edges if len(vertices) == stands.count else edges[vertices]
+    return scan.edge_values(reading.snapshot, value, own, reading.parameters, reading.control)

@@ -82,7 +82,7 @@ def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -
                 edges[edge] = alike[key]
     seeds |= edges_of(graph, compared, reading)
     for each in values:  # of what all others leave
-        seeds[each.vertex] = values_of(graph, each, known, reading)
+        seeds[each.vertex] = values_of(graph, each, known, seeds, reading)
     return Masks(kept, edges, seeds)
 
 

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from gquery.arrays import pc, to_arrow, to_numpy, truths
 from gquery.executor.backend import Candidates, Ranks
+from gquery.executor.lowering.data_edges import element_values
 from gquery.executor.lowering.program import NULL_RANK
 from gquery.executor.lowering.reading import Reading
-from gquery.executor.lowering.seeds import DataEdges, StandsFor
+from gquery.executor.lowering.seeds import StandsFor
 from gquery.executor.progress import Control
 from gquery.executor.relational import scan
 from gquery.executor.relational.gather import as_type
 from gquery.executor.relational.unions import is_known
-from gquery.planner.ir.expr import FLOAT, Expression, Type
+from gquery.planner.ir.expr import FLOAT, Type
 from gquery.planner.ir.match_plan import MatchPlan
 from gquery.planner.ir.types.common_type import unify
 
@@ -31,21 +32,12 @@ def ranks_of(
         groups = [plan.problem.merged[vertex] for vertex in (comparison.left, comparison.right)]
         places, stands = [candidates.vertices(group) for group in groups], [seeds.get(group[0]) for group in groups]
         expressions = (comparison.left_value, comparison.right_value)
-        one, other = (_values(*each, reading) for each in zip(expressions, places, stands, strict=True))
+        one, other = (element_values(*each, reading) for each in zip(expressions, places, stands, strict=True))
         types, ordered = (expressions[0].type, expressions[1].type), comparison.operator in ("<", "<=")
         ranks = _rank((one, other), types, ordered, reading.control)
         left, right = (_placed(*each, plan, reading) for each in zip(ranks, places, stands, strict=True))
         found.append((left, right))
     return tuple(found)
-
-
-def _values(value: Expression, vertices: NDArray[np.int32], stands: StandsFor | None, reading: Reading) -> pa.Array:
-    """Of vertices, or of the data edges that they stand for."""
-    if not isinstance(stands, DataEdges):
-        return scan.vertex_values(reading.snapshot, value, vertices, reading.parameters, reading.control)
-    every, edges = len(vertices) == stands.count, stands.ends.edges
-    own = edges if every else edges[vertices]
-    return scan.edge_values(reading.snapshot, value, own, reading.parameters, reading.control)
 
 
 def _placed(

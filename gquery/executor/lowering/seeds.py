@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gquery.arrays import ranges
 from gquery.records import record
 from gquery.storage.adjacency import Adjacency, build_adjacency
-from gquery.storage.edges import Ends
+from gquery.storage.edges import NumberedEdges
 from gquery.storage.schema import Direction
 from gquery.storage.sorting import distinct
 
@@ -73,13 +73,13 @@ class DataEdges:
     """Data edges that are matched as vertices. chosen: int32[], ascending, the numbers of those that may be matched;
     None for all. columns: whether the source is found there, or the target."""
 
-    ends: Ends
+    numbered: NumberedEdges
     chosen: NDArray[np.int32] | None
     columns: Mapping[str, bool]
 
     @property
     def count(self) -> int:
-        return self.ends.count
+        return self.numbered.count
 
     @property
     def candidates(self) -> NDArray[np.int32]:
@@ -92,11 +92,11 @@ class DataEdges:
         """From each edge to its end (`out`), or from vertices to the edges (`in`)."""
         is_source = self.columns[column]
         if direction == "in" and self.chosen is not None:
-            return self.ends.leading(is_source, self.chosen)
+            return self.numbered.leading(is_source, self.chosen)
         if direction == "in":
-            return self.ends.from_source if is_source else self.ends.from_target
+            return self.numbered.from_source if is_source else self.numbered.from_target
         every = np.arange(self.count + 1)
-        return Adjacency(0, every, self.ends.at(is_source), every[:-1], True)
+        return Adjacency(0, every, self.numbered.at(is_source), every[:-1], True)
 
 
 StandsFor = Seeds | DataEdges

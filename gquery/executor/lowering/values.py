@@ -1,4 +1,5 @@
-"""The values that vertices have in common, as vertices of no table: see `planner/passes/rewriting/equal_values.py`."""
+"""The values that vertices or data edges have in common, as vertices of no table: see
+`planner/passes/rewriting/equal_values.py`."""
 
 from __future__ import annotations
 
@@ -8,11 +9,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.executor.lowering.data_edges import element_values
 from gquery.executor.lowering.kept import Kept
 from gquery.executor.lowering.ranks import equal_values
 from gquery.executor.lowering.reading import Reading
-from gquery.executor.lowering.seeds import Bound, Seeds
-from gquery.executor.relational import scan
+from gquery.executor.lowering.seeds import Bound, Seeds, StandsFor
+from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.filters import ValueFilter
 from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.relations import Valued
@@ -21,24 +23,30 @@ from gquery.storage.sorting import distinct, order_of
 _BYTES = 32  # for each vertex, while its value is found
 
 
-def values_of(graph: QueryGraph, step: ValueFilter, known: Mapping[int, Kept], reading: Reading) -> Seeds:
+def values_of(
+    graph: QueryGraph,
+    step: ValueFilter,
+    known: Mapping[int, Kept],
+    stand_for: Mapping[int, StandsFor],
+    reading: Reading,
+) -> Seeds:
     """The values that vertices on both sides of the comparison have, and who has them. known: by query vertex, what is
-    left of it so far."""
+    left of it so far; stand_for: what it stands for, where it is of no table."""
     compared = step.comparison
     expressions = compared.left_value, compared.right_value
     vertices: dict[str, NDArray[np.int32]] = {}
-    values = {}
+    values: dict[str, tuple[Expression, StandsFor | None]] = {}
     for edge, expression in zip(graph.incident[step.vertex], expressions, strict=True):
         assert isinstance(edge.relation, Valued)
-        own, column = _left(graph, edge.target, known, reading), edge.relation.column
+        stands, column = stand_for.get(edge.target), edge.relation.column
+        own = _left(graph, edge.target, known, reading) if stands is None else stands.candidates
         vertices[column] = _either(vertices[column], own) if column in vertices else own
-        values[column] = expression
+        values[column] = expression, stands
     reading.control.memory.reserve(_BYTES * sum(map(len, vertices.values())), "the values that are compared")
     found = [
-        scan.vertex_values(reading.snapshot, values[column], own, reading.parameters, reading.control)
-        for column, own in vertices.items()
+        element_values(expression, vertices[column], stands, reading) for column, (expression, stands) in values.items()
     ]
-    numbers, known_ones = equal_values(found, [each.type for each in values.values()], reading.control)
+    numbers, known_ones = equal_values(found, [each.type for each, _ in values.values()], reading.control)
     begins = np.cumsum([0, *map(len, vertices.values())]).tolist()
     sides = [slice(*each) for each in pairwise(begins)]
     common = np.ones(int(numbers.max(initial=0)) + 1, np.bool_)

@@ -36,8 +36,6 @@ def meet_at_values(draft: Draft, context: Context) -> Draft:
 
 def _meets(draft: Draft, comparison: Comparison, context: Context) -> bool:
     left, right, graph = comparison.left, comparison.right, draft.graph
-    if not (graph.vertices[left].tables and graph.vertices[right].tables):
-        return False  # data edges, of which the neighbours are few
     one, other = (context.statistics.vertex_count(graph.vertices[end].tables) for end in (left, right))
     if one * other < context.costs.meet:
         return False
@@ -56,6 +54,7 @@ def _with_value(draft: Draft, comparison: Comparison) -> Draft:
     graph, number = draft.graph, len(draft.values)
     value = QueryVertex(len(graph.vertices), f" value {number}", (), (), "(a value)")
     alike = unnamed(comparison.left_value) == unnamed(comparison.right_value)
+    alike = alike and all(graph.vertices[end].tables for end in (comparison.left, comparison.right))  # of one numbering
     columns = f" value {number}", f" value {number}" if alike else f" other {number}"
     edges = tuple(
         QueryEdge(
