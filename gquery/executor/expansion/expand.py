@@ -147,13 +147,14 @@ def _ways(partial: PartialMatches) -> NDArray[np.uint64] | None:
 
 
 def _repeated(partial: PartialMatches, piece: int) -> Iterator[PartialMatches]:
-    """Each row as often as there are ways to finish it, in pieces of at most so many rows."""
+    """Each row as often as there are ways to finish it: all of them once, and then those again for which there are
+    others, in pieces of at most so many rows."""
     ways = _ways(partial)
-    if ways is None or not np.any(ways > 1):
-        yield partial
-        return
-    for rows in _pieces(ways, piece):
-        yield PartialMatches(partial.positions[:, rows], len(rows))
+    yield PartialMatches(partial.positions, partial.count)
+    several = np.zeros(0, np.int64) if ways is None else np.flatnonzero(ways > 1)
+    if ways is not None and len(several):
+        for rows in _pieces(ways[several] - np.uint64(1), piece):
+            yield PartialMatches(partial.positions[:, several[rows]], len(rows))
 
 
 def _pieces(counts: NDArray[np.uint64], size: int) -> Iterator[NDArray[np.int64]]:

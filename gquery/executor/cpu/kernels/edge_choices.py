@@ -105,6 +105,9 @@ def count_choices(choices, begin, end, collides, modulus, positions, scratch, si
     those taken by the choices from runs that lie in its own. Only the others are enumerated.
     """
     locate(choices, begin, end, positions, scratch)
+    if are_single(begin, end, scratch):
+        ways = np.int64(0) if share_one(choices, begin, end, collides, scratch) else np.int64(1)
+        return np.uint64(ways), np.float64(ways), np.int64(end - begin)
     nested, looks = take_from_runs(choices, begin, end, collides, scratch, signals)
     if nested and is_exhausted(begin, end, scratch):
         return np.uint64(0), 0.0, looks
@@ -124,6 +127,29 @@ def count_choices(choices, begin, end, collides, modulus, positions, scratch, si
         if modulus != 0:
             exact %= modulus
     return exact, size, looks
+
+
+@inner
+def are_single(begin, end, scratch):  # type: ignore[no-untyped-def]
+    """Whether each choice has one data edge, as most have wherever parallel edges are few."""
+    single = True
+    for index in range(begin, end):
+        single &= scratch[END, index] - scratch[BEGIN, index] == 1
+    return single
+
+
+@inner
+def share_one(choices, begin, end, collides, scratch):  # type: ignore[no-untyped-def]
+    """Whether of such choices two that collide have the same edge."""
+    shared = False
+    for index in range(begin, end):
+        edge = np.int64(-1)
+        for place in range(choices[index, COLLIDES_BEGIN], choices[index, COLLIDES_END]):
+            other = collides[place]
+            if edge < 0:
+                edge = load_int64(choices[index, CHOICE_EDGES], scratch[BEGIN, index])
+            shared |= load_int64(choices[other, CHOICE_EDGES], scratch[BEGIN, other]) == edge
+    return shared
 
 
 @inner

@@ -105,8 +105,10 @@ class SummingFrame(Frame):
         if self.search.counting:
             begin, end = 0, 1
         self._drained = end
-        kept = np.flatnonzero(self.sizes[begin:end]) + begin
-        made = PartialMatches(self.given.positions[:, kept], len(kept), self.sums[kept], self.sizes[kept])
+        there = np.flatnonzero(self.sizes[begin:end])
+        kept = slice(begin, end) if len(there) == end - begin else there + begin
+        sums, sizes = self.sums[kept].copy(), self.sizes[kept].copy()
+        made = PartialMatches(self.given.positions[:, kept], len(there), sums, sizes)
         if self.search.counting:
             self.sums[0] = self.sizes[0] = 0
         return made
