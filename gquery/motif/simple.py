@@ -13,6 +13,7 @@ from gquery.executor.census.layout import layout_of
 from gquery.motif.question import Question
 from gquery.records import record
 from gquery.storage.graph import Snapshot
+from gquery.storage.sorting import distinct
 
 _MOST = 2**30  # edges: each is seen from both ends
 
@@ -106,7 +107,7 @@ def _colours(snapshot: Snapshot, vertices: NDArray[np.int64]) -> tuple[tuple[tup
     """The label sets that there are, and which one each vertex has."""
     sets = [tuple(sorted(table.labels)) for table in snapshot.schema.vertex_tables]
     tables = snapshot.vertex_numbers.tables_of(vertices)
-    present = sorted({sets[table] for table in np.unique(tables).tolist()}) or [()]
+    present = sorted({sets[table] for table in distinct(tables).tolist()}) or [()]
     places = np.array([present.index(each) if each in present else 0 for each in sets], np.int32)
     colours: NDArray[np.int32] = places[tables]
     return tuple(present), colours

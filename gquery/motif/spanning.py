@@ -19,6 +19,7 @@ from gquery.executor.cpu.census.canonical import make_canonical, new_search
 from gquery.motif.matrices import Matrix, matrix_of
 from gquery.motif.patterns import VERTICES
 from gquery.records import record
+from gquery.storage.sorting import distinct
 
 
 @record(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def spanning(size: int) -> Spanning:
     graphs = np.arange(1 << int(layout.positions[-1]))  # a bit for every pair
     classes = graphs.copy()
     make_canonical(classes, layout, new_search(size))
-    matrices = {int(code): matrix_of(layout, int(code)) for code in np.unique(classes)}
+    matrices = {int(code): matrix_of(layout, int(code)) for code in distinct(classes)}
     codes = [code for code, matrix in matrices.items() if _is_connected(matrix)]
     codes.sort(key=lambda code: (-code.bit_count(), code))
     written = {code: int(np.count_nonzero(classes == code)) for code in codes}

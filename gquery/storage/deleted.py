@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gquery.errors import ExecutionError
 from gquery.storage.changes.batch import Batch
 from gquery.storage.numbering import Ids
+from gquery.storage.sorting import either
 
 
 class Deleted(NamedTuple):
@@ -27,7 +28,7 @@ class Deleted(NamedTuple):
 
     def and_of(self, batch: Batch) -> Deleted:
         """With what a batch deletes."""
-        return Deleted(np.union1d(self.vertices, batch.gone_vertices), np.union1d(self.edges, batch.gone_edges))
+        return Deleted(either(self.vertices, batch.gone_vertices), either(self.edges, batch.gone_edges))
 
     def expect_none(self, node: bool, ids: Ids) -> None:
         """Raises ExecutionError where one of the vertices (or edges) was deleted."""

@@ -32,6 +32,17 @@ def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
     return ordered[changes(ordered)]
 
 
+def either(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """Those that are in one or the other, ascending, each once."""
+    return distinct(np.concatenate([one, other]))
+
+
+def without(numbers: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
+    """The numbers that are not among others, ascending, each once."""
+    found = distinct(numbers)
+    return found[~among(found, distinct(others))] if len(others) else found
+
+
 def _marked(numbers: NDArray[Any]) -> NDArray[Any]:
     """The distinct ones of numbers from 0 on, by a table with a place for each that there can be."""
     there = np.zeros(int(numbers.max()) + 1, np.bool_)

@@ -173,15 +173,19 @@ class Statement:
             return
         self._control.check()
         self.free_ids.append(first_free(self.working, batch))
-        self.working = applied(self.working, batch)
+        self.working = applied(self.working, batch, self._control.check)
+        self._control.check()
         self.batches.append(batch)
         self._deleted = self._deleted.and_of(batch)
         self.working.deleted = self._deleted or None
 
     def _seen(self, rows: GivenRows) -> GivenRows:
         """The rows, with the types that their elements have now."""
-        variables = tuple(seen(each, rows.column(each.name), self.working) for each in rows.variables)
-        return GivenRows(variables, rows.batch)
+        variables = []
+        for each in rows.variables:
+            self._control.check()
+            variables.append(seen(each, rows.column(each.name), self.working))
+        return GivenRows(tuple(variables), rows.batch)
 
 
 class Profiled(Statement):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gquery.storage.sorting import among, distinct, grouped, order_of
+from gquery.storage.sorting import among, distinct, either, grouped, order_of, without
 
 LARGEST = [0, 5, 1_000, 2**16 - 1, 2**16, 2**31 - 1, 2**32, 2**62]
 
@@ -47,3 +47,11 @@ def _check(numbers: NDArray[np.int64]) -> None:
     found = grouped(numbers)
     assert found[0].tolist() == first.tolist()
     assert found[1].tolist() == which.tolist()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sets_of_numbers(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    one, other = (random.integers(-5, 20, random.integers(0, 30)) for _ in range(2))
+    assert without(one, other).tolist() == sorted(set(one.tolist()) - set(other.tolist()))
+    assert either(one, other).tolist() == sorted({*one.tolist(), *other.tolist()})

@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 import gquery
+from gquery.stopping import Check, unchecked
+from gquery.storage.changes.batch import Batch
+from gquery.storage.graph import Snapshot
 
 
 def store() -> gquery.Store:
@@ -342,6 +345,22 @@ def test_a_timeout_leaves_the_store_as_it_was() -> None:
     with pytest.raises(gquery.QueryTimeout):
         written.execute("UNWIND range(1, 10000) AS i UNWIND range(1, 10000) AS j CREATE (:X {i: i + j})", timeout=0.05)
     assert written.graph is before
+
+
+@pytest.mark.parametrize("text", ["MATCH (a) DETACH DELETE a", "MATCH (a) CREATE (a)-[:Z]->(:X {i: 1})"])
+def test_a_timeout_holds_while_changes_are_made(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once all rows were read nobody looked at the clock, and a statement that took too long was one that was done."""
+
+    def late(snapshot: Snapshot, batch: Batch, check: Check = unchecked) -> Snapshot:
+        time.sleep(0.4)
+        check()
+        raise AssertionError("the time was over")
+
+    monkeypatch.setattr("gquery.store.statement.applied", late)
+    written = store()
+    with pytest.raises(gquery.QueryTimeout):
+        written.execute(text, timeout=0.3)
+    assert written.version == 0
 
 
 def test_a_timeout_holds_where_all_rows_change_one_node() -> None:

@@ -100,7 +100,10 @@ def kept(before: Rows, control: Control, reserved: list[int]) -> pa.Table | None
         return None
     if len(batches) == 1:
         return pa.Table.from_batches(batches)
-    columns = [pa.concat_arrays([batch.column(index) for batch in batches]) for index in range(batches[0].num_columns)]
+    columns = []
+    for index in range(batches[0].num_columns):
+        control.check()
+        columns.append(pa.concat_arrays([batch.column(index) for batch in batches]))
     return pa.Table.from_arrays(columns, names=batches[0].schema.names)
 
 

@@ -17,6 +17,7 @@ from gquery.planner.ir.expr import Kind
 from gquery.storage.changes.batch import Batch, NewValues
 from gquery.storage.graph import Snapshot
 from gquery.storage.numbering import Numbering
+from gquery.storage.sorting import distinct
 from gquery.storage.tables import EdgeTable, VertexTable
 
 Ids = NDArray[np.int64]
@@ -88,14 +89,14 @@ class _Elements:
 
     def gone(self, ids: Iterable[NDArray[np.integer]]) -> Ids:
         """Those that were there before."""
-        every = np.unique(np.concatenate([np.zeros(0, np.int64), *ids]))
+        every = distinct(np.concatenate([np.zeros(0, np.int64), *ids]))
         return every[every < self.known]
 
     def properties(self, gone: Ids) -> tuple[int, int]:
         """How many values there are only after, and only before."""
         added, removed = self._held(self.after, self.new), self._held(self.before, gone)
         for key in dict.fromkeys(each.name for each in self.values):
-            ids = np.unique(np.concatenate([each.of for each in self.values if each.name == key])).astype(np.int64)
+            ids = distinct(np.concatenate([each.of for each in self.values if each.name == key])).astype(np.int64)
             ids = ids[ids < self.known]
             ids = ids[~is_gone(self.after, self.kind, ids)]
             more, less = self._changed(key, ids)

@@ -15,6 +15,7 @@ from gquery.storage.changes.batch import Batch
 from gquery.storage.graph import Snapshot
 from gquery.storage.numbering import HOLE
 from gquery.storage.schema import Direction
+from gquery.storage.sorting import distinct, either, without
 
 Ids = NDArray[np.int64]
 
@@ -34,14 +35,14 @@ def deleted(delete: Delete, rows: GivenRows, snapshot: Snapshot) -> Batch:
                 nodes, links = (_items(part) for part in column.flatten())
                 vertices.append(nodes)
                 edges.append(links)
-    gone = np.unique(np.concatenate(vertices))
+    gone = distinct(np.concatenate(vertices))
     gone = gone[snapshot.vertex_numbers.tables_of(gone) != HOLE]
-    gone_edges = np.setdiff1d(np.concatenate(edges), snapshot.edges.gone)
-    left = np.setdiff1d(_incident(snapshot, gone), gone_edges)
+    gone_edges = without(np.concatenate(edges), snapshot.edges.gone)
+    left = without(_incident(snapshot, gone), gone_edges)
     if len(left) and not delete.detach:
         count = f"{len(left):,} relationship{'s' if len(left) > 1 else ''}"
         raise ExecutionError(f"nodes that are deleted still have {count}", hint="DETACH DELETE deletes these too")
-    return Batch(gone_vertices=gone.astype(np.int32), gone_edges=np.union1d(gone_edges, left))
+    return Batch(gone_vertices=gone.astype(np.int32), gone_edges=either(gone_edges, left))
 
 
 def _items(lists: pa.Array) -> Ids:
@@ -57,4 +58,4 @@ def _incident(snapshot: Snapshot, vertices: Ids) -> Ids:
             edges = snapshot.adjacency((type_,), direction).edges_at(vertices.astype(np.int32), snapshot.edge_count)
             assert edges is not None
             found.append(edges)
-    return np.unique(np.concatenate(found))
+    return distinct(np.concatenate(found))

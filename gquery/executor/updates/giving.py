@@ -20,6 +20,7 @@ from gquery.planner.ir.expr import Kind
 from gquery.planner.ir.updates import Give, GiveLabels, GiveMap, GiveValues
 from gquery.storage.changes.batch import Batch, NewLabels, NewValues
 from gquery.storage.graph import Snapshot
+from gquery.storage.sorting import distinct
 from gquery.storage.tables import EdgeTable, VertexTable
 
 Ids = NDArray[np.int64]
@@ -80,7 +81,7 @@ def _held(snapshot: Snapshot, ids: Ids, before: _Values, kind: Kind) -> set[str]
     numbers = snapshot.edges.numbers
     if kind is Kind.NODE:
         tables, numbers = snapshot.vertex_tables, snapshot.vertex_numbers
-    stored = {key for table in np.unique(numbers.tables_of(ids)).tolist() for key in tables[table].columns.types}
+    stored = {key for table in distinct(numbers.tables_of(ids)).tolist() for key in tables[table].columns.types}
     return stored | before.columns.keys()
 
 
@@ -126,7 +127,7 @@ class _Labels:
         """The labels that vertices have in the end, where these are others than before."""
         if not self._changes:
             return
-        ids = np.unique(np.concatenate([each for each, _ in self._changes]))
+        ids = distinct(np.concatenate([each for each, _ in self._changes]))
         told = [np.isin(ids, each) for each, _ in self._changes]
         kinds, kind_of = np.unique(
             np.array([self._snapshot.vertex_numbers.tables_of(ids), *told], np.int64), axis=1, return_inverse=True

@@ -14,6 +14,7 @@ from gquery.planner.ir.expr import Kind, Type
 from gquery.planner.ir.segments import Variable
 from gquery.storage.graph import Snapshot
 from gquery.storage.numbering import HOLE, Ids
+from gquery.storage.sorting import distinct
 
 
 def is_gone(snapshot: Snapshot, kind: Kind, ids: Ids) -> NDArray[np.bool_]:
@@ -42,7 +43,7 @@ def _typed(type_: Type, values: pa.Array, snapshot: Snapshot) -> Type:
             node = type_.kind is Kind.NODE
             numbers = snapshot.vertex_numbers if node else snapshot.edges.numbers
             known = values.drop_null()
-            tables = np.unique(numbers.tables_of(to_numpy(known))) if len(known) else np.array(type_.tables)
+            tables = distinct(numbers.tables_of(to_numpy(known))) if len(known) else np.array(type_.tables)
             return replace(type_, tables=tuple(tables[tables != HOLE].tolist()))
         case Kind.LIST if type_.arrow is None and type_.item is not None:
             return replace(type_, item=_typed(type_.item, values.flatten(), snapshot))

@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow
+from gquery.storage.sorting import distinct
 from gquery.values.elements import tags_of
 
 Places = NDArray[np.int64]
@@ -20,7 +21,7 @@ def parts_of(values: pa.Array) -> Iterator[tuple[Places, pa.Array]]:
         yield np.arange(len(values)), values
         return
     tags = tags_of(values)
-    for tag in np.unique(tags).tolist():
+    for tag in distinct(tags).tolist():
         places = np.flatnonzero(tags == tag)
         yield places, values.field(tag).take(to_arrow(places))
 
@@ -48,5 +49,5 @@ def _taken(values: pa.Array, places: Places) -> pa.Array:
     """Values that have one type at these places."""
     if not pa.types.is_union(values.type):
         return values if len(places) == len(values) else values.take(to_arrow(places))
-    (tag,) = np.unique(tags_of(values)[places]).tolist()
+    (tag,) = distinct(tags_of(values)[places]).tolist()
     return values.field(tag).take(to_arrow(places))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.census.graph import Arcs
+from gquery.storage.sorting import distinct
 
 _SIZE, _MARGIN = 640, 16  # of the page
 _MOST = 600  # vertices: of larger graphs only the instances are drawn
@@ -28,7 +29,7 @@ class Drawing(str):
 def drawn(arcs: Arcs, names: list[str], instances: NDArray[np.int64], title: str) -> Drawing:
     """A graph whose instances of a motif are in colour. names: of its vertices; instances int64[*, size]: vertices.
     Where it has many vertices, the part that is the instances."""
-    kept = np.arange(len(names)) if len(names) <= _MOST else np.unique(instances)
+    kept = np.arange(len(names)) if len(names) <= _MOST else distinct(instances)
     ends = _within(np.stack([arcs.tails, arcs.heads]), kept)
     coloured = np.searchsorted(kept, instances)
     points = _placed(len(kept), ends)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow
 from gquery.errors import ExecutionError
+from gquery.stopping import Check, unchecked
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.cache import Sized
 from gquery.storage.changes.batch import Batch, NewVertices
@@ -31,8 +32,9 @@ _NUMBERS = 1 << 63  # that ids can be
 _MANY = 16  # of so many vertices one has another signature: then all are counted anew
 
 
-def applied(snapshot: Snapshot, batch: Batch) -> Snapshot:
-    """The graph with the changes of a batch. Ids of vertices and edges mean in both what they meant.
+def applied(snapshot: Snapshot, batch: Batch, check: Check = unchecked) -> Snapshot:
+    """The graph with the changes of a batch. Ids of vertices and edges mean in both what they meant. check: called
+    between the steps of a large one.
 
     Raises LoadError when a user's id would be removed, or be of a type that ids cannot have, and ExecutionError when
     there are no more numbers to give out as ids.
@@ -41,15 +43,19 @@ def applied(snapshot: Snapshot, batch: Batch) -> Snapshot:
     tables, numbers = snapshot.vertex_tables, snapshot.vertex_numbers
     if changes:
         tables, numbers = rearranged(tables, numbers, changes)
+        check()
     delta = EdgeDelta(snapshot, batch)
     counted = "counts" in snapshot.__dict__
     if counted:
         _make_rows(snapshot, delta)
+        check()
     edges = _edges(snapshot, batch, delta)
+    check()
     after = Snapshot(tables, edges, numbers)
     after.is_changed = True
     moved = _moved(snapshot, after, batch)
     counts = recounted(snapshot, after, delta, moved) if counted else None
+    check()
     if counts is not None:
         after.counts = counts
         after.load_signatures = _signatures(snapshot, delta, moved)
@@ -160,7 +166,7 @@ def _moved(before: Snapshot, after: Snapshot, batch: Batch) -> Ids:
     named = [*(each.vertices for each in batch.labels), *(each.of for each in batch.vertex_values)]
     if not named:
         return np.zeros(0, np.int64)
-    ids = np.unique(np.concatenate([np.zeros(0, np.int64), *named])).astype(np.int64)
+    ids = distinct(np.concatenate([np.zeros(0, np.int64), *named])).astype(np.int64)
     ids = ids[ids < before.vertex_count]
     moved: Ids = ids[before.vertex_numbers.tables_of(ids) != after.vertex_numbers.tables_of(ids)]
     return moved

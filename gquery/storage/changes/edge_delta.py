@@ -26,7 +26,7 @@ class EdgeDelta:
         if len(batch.gone_edges):
             gone = without(distinct(batch.gone_edges), edges.gone)
             tables = edges.numbers.tables_of(gone)
-            for type_ in {edges.tables[table].type for table in np.unique(tables).tolist()}:
+            for type_ in {edges.tables[table].type for table in distinct(tables).tolist()}:
                 mine = gone[np.isin(tables, edges.tables_of([type_]))]
                 self.gone[type_] = (*edges.ends_of(mine), mine)
         self.new: dict[str, EdgeEnds] = {}

@@ -24,7 +24,7 @@ from gquery.storage.edges import AdjacencyKey, Edges
 from gquery.storage.graph import Snapshot
 from gquery.storage.invariants import SIGNATURE_BITS, Kind
 from gquery.storage.schema import Direction
-from gquery.storage.sorting import changes, distinct
+from gquery.storage.sorting import changes, distinct, without
 
 Ids = NDArray[np.int64]
 
@@ -193,5 +193,5 @@ def _at(edges: Edges, name: str, vertices: Ids, gone: Ids) -> EdgeEnds:
     """The edges of a type at some vertices, but for those that are gone."""
     if not len(vertices):
         return together(())
-    ids = np.setdiff1d(edges_at(edges, vertices, [name]), gone)
+    ids = without(edges_at(edges, vertices, [name]), gone)
     return (*edges.ends_of(ids), ids)

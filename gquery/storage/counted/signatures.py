@@ -82,7 +82,7 @@ def count_signatures(snapshot: Snapshot) -> NDArray[np.uint64]:
     """The signature of every vertex, uint64[vertices]. Eight kinds at a time, each edge sets a flag at both ends."""
     sides = [side for type_ in snapshot.schema.types for side in _sides(snapshot, type_)]
     found = np.zeros((snapshot.vertex_count, _BYTES), np.uint8)
-    for byte in sorted({byte for _, bits in sides for byte in np.unique(bits >> 3).tolist()}):
+    for byte in sorted({byte for _, bits in sides for byte in distinct(bits >> 3).tolist()}):
         flags = np.zeros((snapshot.vertex_count, 8), np.bool_)
         for vertices, bits in sides:
             here = bits >> 3 == byte

@@ -16,7 +16,7 @@ from gquery.executor.paths.hops import Numbers
 from gquery.executor.paths.listing import Found, Listing, LostError
 from gquery.executor.paths.several.deviations import deviations
 from gquery.executor.paths.several.walks import walks
-from gquery.storage.sorting import distinct
+from gquery.storage.sorting import distinct, either
 
 PATIENCE = 1 << 18  # paths from each vertex that are made on the way to the next that ends
 
@@ -81,7 +81,7 @@ def _longer(begun: Begun, listing: Listing, seeds: Numbers, found: Numbers) -> N
     anywhere = replace(listing, ends=Ends(None, None), remaining=remaining)
     others = np.setdiff1d(seeds, found, assume_unique=True)
     longer = [seed for seed in others.tolist() if _is_any(anywhere, begun.beginnings(np.array([seed])))]
-    return np.union1d(found, np.array(longer, np.int64))
+    return either(found, np.array(longer, np.int64))
 
 
 def _is_any(listing: Listing, begun: Found) -> bool:

@@ -211,7 +211,7 @@ def _patched(column: pa.ChunkedArray, patch: Patch) -> pa.ChunkedArray:
         untouched = 0  # where the rows begin that stay as they are
         low, high = np.searchsorted(patch.rows, (first, first + len(chunk))).tolist()
         rows, values = patch.rows[low:high] - first, patch.values[low:high]
-        for block in np.unique(rows // _BLOCK).tolist():
+        for block in distinct(rows // _BLOCK).tolist():
             begin, end = block * _BLOCK, min((block + 1) * _BLOCK, len(chunk))
             low, high = np.searchsorted(rows, (begin, end)).tolist()
             place = np.arange(end - begin)

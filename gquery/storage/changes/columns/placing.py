@@ -18,6 +18,7 @@ from gquery.storage.changes.batch import NewLabels, NewValues
 from gquery.storage.changes.columns.shape import Shape
 from gquery.storage.changes.columns.values import held
 from gquery.storage.numbering import Numbering
+from gquery.storage.sorting import distinct
 
 Ids = NDArray[np.int64]
 Wanted = Mapping[str, Sequence[pa.Array]]
@@ -48,7 +49,7 @@ def placed(
     that are new and all that do not stay where they are, and maybe others."""
     shapes = [Shape(s.names, dict(s.types), s.id_name, s.id_type) for s in sources.shapes[: sources.tables]]
     new = sources.numbers.ids(range(sources.tables, len(sources.shapes)), np.int64)
-    ids = np.unique(np.concatenate([new, *(each.of for each in values), *(each.vertices for each in labels)]))
+    ids = distinct(np.concatenate([new, *(each.of for each in values), *(each.vertices for each in labels)]))
     goes = np.zeros(len(ids), np.int64)
     for alike in _alike(sources, ids.astype(np.int64), values, labels):
         source, is_new = sources.shapes[alike.source], alike.source >= sources.tables

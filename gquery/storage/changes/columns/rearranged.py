@@ -18,6 +18,7 @@ from gquery.storage.changes.columns.placing import Sources, placed
 from gquery.storage.changes.columns.shape import Shape
 from gquery.storage.changes.columns.values import held, held_or_null
 from gquery.storage.numbering import HOLE, Numbering
+from gquery.storage.sorting import distinct
 from gquery.storage.tables import EdgeTable, VertexTable
 
 Table = TypeVar("Table", VertexTable, EdgeTable)
@@ -112,7 +113,7 @@ def _cut(numbers: Numbering, ids: NDArray[np.int64], goes: NDArray[np.int64]) ->
     first[1:] = (np.diff(ids) != 1) | (np.diff(goes) != 0)
     begins, tables = ids[first], goes[first]
     ends = ids[np.append(first[1:], True)[: len(ids)]] + 1
-    cuts = np.unique(np.concatenate([numbers.starts, begins, ends]))
+    cuts = distinct(np.concatenate([numbers.starts, begins, ends]))
     here, lengths = cuts[:-1], np.diff(cuts)
     segments = numbers.segments_of(here)
     sources = numbers.tables[segments]

@@ -13,6 +13,7 @@ from gquery.storage.changes.edge_keys import edges_at
 from gquery.storage.graph import MAX_VERTICES, Snapshot
 from gquery.storage.numbering import HOLE, Numbering
 from gquery.storage.persist.encoding import check_type
+from gquery.storage.sorting import distinct, without
 
 Ids = NDArray[np.integer[Any]]
 
@@ -25,7 +26,7 @@ def check(batch: Batch, snapshot: Snapshot) -> None:
         raise ValueError("more vertices than can be numbered")
     _are_there(batch.gone_vertices, snapshot.vertex_numbers, None, snapshot.vertex_count)
     _are_there(batch.gone_edges, snapshot.edges.numbers, snapshot.edges.gone, snapshot.edge_count)
-    left = np.setdiff1d(edges_at(snapshot.edges, batch.gone_vertices, snapshot.edges.types), batch.gone_edges)
+    left = without(edges_at(snapshot.edges, batch.gone_vertices, snapshot.edges.types), batch.gone_edges)
     if len(left):
         raise ValueError("edges of vertices that are gone")
     for new in batch.edges:
@@ -62,7 +63,7 @@ def _are_there(ids: Ids, numbers: Numbering, gone: Ids | None, end: int) -> None
 
 def _check_values(values: NewValues) -> None:
     _check_types([values.values.type])
-    if len(values.of) != len(values.values) or len(np.unique(values.of)) != len(values.of):
+    if len(values.of) != len(values.values) or len(distinct(values.of)) != len(values.of):
         raise ValueError(values.name)
 
 

@@ -21,6 +21,7 @@ from gquery.storage.load.assembly.rows import EdgeRows, End, VertexRows
 from gquery.storage.load.formats.arrow import read_edges, read_vertices
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.options import Options
+from gquery.storage.sorting import distinct
 
 Tables = Mapping[Any, Any]
 Ids = NDArray[np.int64]
@@ -39,9 +40,9 @@ def resolved(snapshot: Snapshot, insert: Tables, delete: Tables, set_: Tables) -
     gone_vertices, gone_edges = _read(loading, "delete", delete)
     if gone_vertices or gone_edges:
         before = _Known(loading, snapshot)
-        gone = np.unique(np.concatenate([NOBODY, *map(before.named, gone_vertices)]))
+        gone = distinct(np.concatenate([NOBODY, *map(before.named, gone_vertices)]))
         edges = [edges_at(snapshot.edges, gone, snapshot.edges.types), *map(before.edges_like, gone_edges)]
-        doomed = np.unique(np.concatenate(edges))
+        doomed = distinct(np.concatenate(edges))
     new_vertices, new_edges = _read(loading, "insert", insert)
     after = _Known(loading, snapshot, gone)
     vertices = tuple(map(after.new_vertices, new_vertices))

@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import pc
+from gquery.storage import sorting
 from gquery.storage.load.rejects import Rows
 from gquery.storage.load.text.values import integers_where_canonical
 
@@ -89,4 +90,4 @@ def distinct(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
         present = np.zeros(greatest - least + 1, np.bool_)
         present[numbers - least] = True
         return pa.chunked_array([pa.array(np.flatnonzero(present) + least)])
-    return pa.chunked_array([pa.array(np.unique(numbers))])
+    return pa.chunked_array([pa.array(sorting.distinct(numbers))])

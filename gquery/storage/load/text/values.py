@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from gquery.arrays import pc, to_numpy
 from gquery.storage.load.rejects import NO_ROWS, Rows
+from gquery.storage.sorting import distinct
 
 _FEW = 1000
 _ZONE = r"(?i)(z|[+-]\d\d:?\d\d|:\d\d(\.\d+)?[+-]\d\d)$"
@@ -74,7 +75,7 @@ def _parse_list_chunk(text: pa.Array, item: pa.DataType, delimiter: str) -> tupl
     offsets = np.concatenate([[0], np.cumsum(np.bincount(parents[keep], minlength=len(text)))])
     kept = pa.concat_arrays([pa.array([], item), *values.filter(pa.array(keep)).chunks])
     result = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), kept, mask=text.is_null())
-    return result, np.unique(parents[bad[keep[bad]]]).astype(np.int64)
+    return result, distinct(parents[bad[keep[bad]]]).astype(np.int64)
 
 
 def _by_chunk(
@@ -119,7 +120,7 @@ def infer(text: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def type_of_most(text: pa.ChunkedArray, share: float = 0.5) -> pa.DataType | None:
     """The type that at least this share of the values present would have; None when that is text. Takes a sample."""
-    rows = np.unique(np.linspace(0, len(text) - 1, min(len(text), _FEW)).astype(np.int64))
+    rows = distinct(np.linspace(0, len(text) - 1, min(len(text), _FEW)).astype(np.int64))
     sample = text.take(pa.array(rows)).drop_null()
     enough = share * len(sample)
     if len(sample) == 0 or _true(pc.match_substring_regex(sample, _BEGINS_TYPED)) < enough:
