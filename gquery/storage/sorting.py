@@ -85,6 +85,15 @@ def grouped(numbers: NDArray[np.int64]) -> tuple[Positions, Positions]:
     return order[begins], which
 
 
+def grouped_columns(rows: NDArray[np.int64]) -> tuple[Positions, Positions]:
+    """The same of columns of numbers, int64[k, n], none of which spans more than n or some thousands."""
+    first, which = np.zeros(min(1, rows.shape[1]), np.int64), np.zeros(rows.shape[1], np.int64)
+    for row in rows if rows.shape[1] else ():
+        least = int(row.min())
+        first, which = grouped(which * (int(row.max()) - least + 1) + (row - least))
+    return first, which
+
+
 def changes(ordered: NDArray[Any]) -> NDArray[np.bool_]:
     """Where sorted numbers are others than those before them."""
     changes = np.ones(len(ordered), np.bool_)

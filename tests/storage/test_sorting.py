@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gquery.storage.sorting import among, distinct, either, grouped, order_of, without
+from gquery.storage.sorting import among, distinct, either, grouped, grouped_columns, order_of, without
 
 LARGEST = [0, 5, 1_000, 2**16 - 1, 2**16, 2**31 - 1, 2**32, 2**62]
 
@@ -55,3 +55,13 @@ def test_sets_of_numbers(seed: int) -> None:
     one, other = (random.integers(-5, 20, random.integers(0, 30)) for _ in range(2))
     assert without(one, other).tolist() == sorted(set(one.tolist()) - set(other.tolist()))
     assert either(one, other).tolist() == sorted({*one.tolist(), *other.tolist()})
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_columns_of_numbers(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    rows = random.integers(-2, 4, (random.integers(0, 4), random.integers(0, 30)))
+    first, which = grouped_columns(rows)
+    expected = sorted(set(map(tuple, rows.T.tolist())))
+    assert [tuple(rows[:, place].tolist()) for place in first] == expected
+    assert [expected[number] for number in which] == list(map(tuple, rows.T.tolist()))

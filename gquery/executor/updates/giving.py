@@ -20,7 +20,7 @@ from gquery.planner.ir.expr import Kind
 from gquery.planner.ir.updates import Give, GiveLabels, GiveMap, GiveValues
 from gquery.storage.changes.batch import Batch, NewLabels, NewValues
 from gquery.storage.graph import Snapshot
-from gquery.storage.sorting import distinct
+from gquery.storage.sorting import distinct, grouped_columns
 from gquery.storage.tables import EdgeTable, VertexTable
 
 Ids = NDArray[np.int64]
@@ -129,10 +129,9 @@ class _Labels:
             return
         ids = distinct(np.concatenate([each for each, _ in self._changes]))
         told = [np.isin(ids, each) for each, _ in self._changes]
-        kinds, kind_of = np.unique(
-            np.array([self._snapshot.vertex_numbers.tables_of(ids), *told], np.int64), axis=1, return_inverse=True
-        )
-        for number, (table, *flags) in enumerate(kinds.T.tolist()):
+        codes = np.array([self._snapshot.vertex_numbers.tables_of(ids), *told], np.int64)
+        first, kind_of = grouped_columns(codes)
+        for number, (table, *flags) in enumerate(codes[:, first].T.tolist()):
             before = self._snapshot.vertex_tables[table].labels
             labels = dict.fromkeys(before)
             for flag, (_, change) in zip(flags, self._changes, strict=True):
@@ -142,4 +141,4 @@ class _Labels:
                     else:
                         labels[label] = None
             if labels.keys() != set(before):
-                yield NewLabels(ids[kind_of.ravel() == number].astype(np.int32), tuple(labels))
+                yield NewLabels(ids[kind_of == number].astype(np.int32), tuple(labels))

@@ -16,6 +16,7 @@ from gquery.executor.updates.rows import GivenRows
 from gquery.planner.ir.updates import Merge
 from gquery.storage.changes.batch import Batch
 from gquery.storage.graph import Snapshot
+from gquery.storage.sorting import grouped_columns
 
 
 class Merged(NamedTuple):
@@ -57,11 +58,11 @@ def _distinct(keys: list[pa.Array], count: int) -> tuple[NDArray[np.int64], NDAr
     if not count:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     codes = np.array([_codes(key) for key in keys] or [np.zeros(count, np.int64)])
-    _, first, same = np.unique(codes, axis=1, return_index=True, return_inverse=True)
+    first, same = grouped_columns(codes)
     order = np.argsort(first)  # in the order of rows
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    return first[order], rank[same.ravel()]
+    return first[order], rank[same]
 
 
 def _codes(values: pa.Array) -> NDArray[np.int64]:

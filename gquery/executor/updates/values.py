@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow
-from gquery.storage.sorting import distinct
+from gquery.storage.sorting import distinct, grouped_columns
 from gquery.values.elements import tags_of
 
 Places = NDArray[np.int64]
@@ -29,11 +29,9 @@ def parts_of(values: pa.Array) -> Iterator[tuple[Places, pa.Array]]:
 def tables_of(columns: Mapping[str, pa.Array], count: int) -> Iterator[tuple[Places, pa.Table]]:
     """Rows of properties as tables whose columns have one type each, and where the rows of each are."""
     tags = [tags_of(values) for values in columns.values() if pa.types.is_union(values.type)]
-    kinds, kind_of = np.zeros((0, 1)), np.zeros(count, np.int64)
-    if tags:
-        kinds, kind_of = np.unique(np.array(tags, np.int64), axis=1, return_inverse=True)
-    for kind in range(kinds.shape[1] if count else 0):
-        places = np.flatnonzero(kind_of.ravel() == kind)
+    first, kind_of = grouped_columns(np.array(tags, np.int64).reshape(len(tags), count))
+    for kind in range(len(first)):
+        places = np.flatnonzero(kind_of == kind)
         yield places, _table({key: _taken(values, places) for key, values in columns.items()}, len(places))
 
 

@@ -8,15 +8,16 @@ after it, until they have too many: then all is one table of pieces again, and n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gquery.arrays import to_arrow
+from gquery.arrays import ranges, to_arrow
 from gquery.lasting.properties import cached_property
 from gquery.records import record
 from gquery.storage.changes.columns.values import as_ids, held_or_null, in_a_row
@@ -29,6 +30,7 @@ Types = Mapping[str | None, pa.DataType]
 _MANY = 32  # pieces, and
 _LONG = 4096  # patched rows, of a table that is not taken apart by every version
 _SHARE = 8  # an nth of a table's rows is never written as one
+_LARGE = 1 << 30  # bytes of a column of which rows are not taken at once: texts of one array have offsets of 32 bits
 _BLOCK = 1 << 16  # rows that are written anew around a patched one
 
 
@@ -120,7 +122,7 @@ class Pieces:
 
     @cached_property
     def count(self) -> int:
-        return sum([end - begin for _, begin, end in self.pieces])
+        return _rows_of(self.pieces)
 
     @property
     def is_heavy(self) -> bool:
@@ -149,11 +151,11 @@ class Pieces:
         """The values. Those that the column's type does not hold have all been replaced. A piece without the column
         `id_name` shows its ids there."""
         type_, chunks = self.types[name], []
-        for table, begin, end in self.pieces:
+        for table, pieces in _by_table(self.pieces):
             values = table.column(name)
             are_ids = name is None or (values is None and name == id_name)
             values = table.column(None) if are_ids else values
-            values = pa.chunked_array([pa.nulls(end - begin)]) if values is None else values.slice(begin, end - begin)
+            values = pa.chunked_array([pa.nulls(_rows_of(pieces))]) if values is None else _taken(values, pieces)
             chunks += (as_ids(values, type_) if are_ids else held_or_null(values, type_)).chunks
         whole = pa.chunked_array(chunks, type_)
         return _patched(whole, self.patches[name]) if name in self.patches else whole
@@ -177,6 +179,26 @@ class Pieces:
                 here = slice(None) if len(several) == 1 else np.flatnonzero(numbers == number)
                 found[:, here] = table.ends_at(rows[here] - bounds[number] + end)
         return found[0], found[1]
+
+
+def _by_table(pieces: Sequence[Piece]) -> Iterator[tuple[Table, list[Piece]]]:
+    """The pieces in order, those together that follow others of their table."""
+    for _, those in groupby(pieces, lambda piece: id(piece.table)):
+        own = list(those)
+        yield own[0].table, own
+
+
+def _rows_of(pieces: Sequence[Piece]) -> int:
+    return sum([end - begin for _, begin, end in pieces])
+
+
+def _taken(values: pa.ChunkedArray, pieces: Sequence[Piece]) -> pa.ChunkedArray:
+    """What the pieces of one table have of a column: the slices of few, the rows of many."""
+    if len(pieces) <= _MANY or values.nbytes > _LARGE:
+        chunks = [chunk for _, begin, end in pieces for chunk in values.slice(begin, end - begin).chunks]
+        return pa.chunked_array(chunks, values.type)
+    begins, ends = np.array([(begin, end) for _, begin, end in pieces]).T
+    return values.take(to_arrow(ranges(begins, ends)))
 
 
 def _add(pieces: list[Piece], more: Sequence[Piece]) -> None:

@@ -18,7 +18,7 @@ from gquery.storage.changes.batch import NewLabels, NewValues
 from gquery.storage.changes.columns.shape import Shape
 from gquery.storage.changes.columns.values import held
 from gquery.storage.numbering import Numbering
-from gquery.storage.sorting import distinct
+from gquery.storage.sorting import distinct, grouped_columns, order_of
 
 Ids = NDArray[np.int64]
 Wanted = Mapping[str, Sequence[pa.Array]]
@@ -104,10 +104,10 @@ def _alike(sources: Sources, ids: Ids, values: Sequence[NewValues], labels: Sequ
         named[np.isin(ids, each.vertices)] = number
     given = [np.isin(ids, each.of) for each in values]
     codes = np.concatenate([codes, named[None], np.array(given, np.int64).reshape(len(values), len(ids))])
-    kinds, kind_of = np.unique(codes, axis=1, return_inverse=True)
-    order = np.argsort(kind_of.ravel(), kind="stable")
-    bounds = np.searchsorted(kind_of.ravel()[order], np.arange(kinds.shape[1] + 1))
-    for number, (source, label, *has) in enumerate(kinds.T.tolist()):
+    first, kind_of = grouped_columns(codes)
+    order = order_of(kind_of.copy())
+    bounds = np.searchsorted(kind_of[order], np.arange(len(first) + 1))
+    for number, (source, label, *has) in enumerate(codes[:, first].T.tolist()):
         places = order[bounds[number] : bounds[number + 1]]
         names = labels[label - 1].labels if label else None
         yield _Alike(source, names, places, ids[places], tuple(np.flatnonzero(has).tolist()))
