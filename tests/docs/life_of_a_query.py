@@ -65,7 +65,8 @@ WHERE that speak of one element alone go to that element; the rest spans several
 `filters.py` and `candidates.py` pick what narrows the candidates of each vertex before any matching, and
 `comparisons.py` and `constraints.py` say what the matcher has to test while it matches; those of `rewriting` make
 another graph of the query's: what must be equal, as in `a.phone = b.phone`, becomes a vertex for the value, and edges
-from it (`equal_values.py`). What is left out because it always holds is certain (`storage/invariants.py`); what is
+from it (`equal_values.py`), and edges that are compared, as in `p.time < q.time`, become vertices with edges to both of
+their ends (`compared_edges.py`). What is left out because it always holds is certain (`storage/invariants.py`); what is
 worth its cost is estimated (`storage/statistics.py`).
 {constraints}
 
