@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from gquery.arrays import pc, to_numpy
 from gquery.lasting.properties import cached_property
 from gquery.stopping import Check
+from gquery.storage.schema import ZONED_TIME
 
 _AT_ONCE = 1 << 16  # ids that are compared at once
+_DAY = 86_400  # seconds
 
 Ends = tuple[NDArray[np.int32], NDArray[np.int32]]  # source and target of some edges
 
@@ -156,3 +158,26 @@ def largest_number(ids: pa.ChunkedArray) -> int:
     if not pa.types.is_integer(ids.type):
         ids = ids.filter(pc.match_substring_regex(ids, "^[0-9]{1,18}$")).cast(pa.int64())
     return max(-1, pc.max(ids).as_py()) if len(ids) else -1
+
+
+def wrong_time(column: pa.ChunkedArray) -> str | None:
+    """What is wrong with times that have an offset, which Arrow does not look at; None where nothing is."""
+    return next(filter(None, map(_wrong_time, column.chunks)), None) if _has_offsets(column.type) else None
+
+
+def _has_offsets(type_: pa.DataType) -> bool:
+    fields = [type_.field(index).type for index in range(type_.num_fields)]
+    return type_ == ZONED_TIME or any(map(_has_offsets, fields))
+
+
+def _wrong_time(values: pa.Array) -> str | None:
+    if values.type != ZONED_TIME:
+        parts = values.flatten() if pa.types.is_struct(values.type) else [values.flatten()]
+        return next((found for part in parts if _has_offsets(part.type) and (found := _wrong_time(part))), None)
+    time, offset = values.filter(values.is_valid()).flatten()
+    if time.null_count or offset.null_count:
+        return "a time with an offset lacks one of the two"
+    seconds = to_numpy(offset)
+    if np.any(seconds % 60 != 0):
+        return "there are no offsets from UTC with seconds"
+    return "an offset from UTC is a day or more" if np.any(np.abs(seconds) >= _DAY) else None

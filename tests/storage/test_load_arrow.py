@@ -233,3 +233,41 @@ def test_streams_that_fail() -> None:
     for value, words in ((Broken(), "mine"), (Empty(), "cannot be taken"), (Broken, "no table")):
         with pytest.raises(LoadError, match=words):
             from_arrow({"A": value}, {})
+
+
+def _with_offset(time: datetime.time | None, seconds: int | None) -> pa.Array:
+    type_ = pa.struct([("time", pa.time64("us")), ("offset_seconds", pa.int32())])
+    return pa.array([{"time": time, "offset_seconds": seconds}, None], type_)
+
+
+_ONE = datetime.time(1, 2, 3)
+_NO_TIMES = {
+    "lacks one of the two": (_with_offset(_ONE, None), _with_offset(None, 60)),
+    "no offsets from UTC with seconds": (_with_offset(_ONE, 3601), _with_offset(_ONE, -30)),
+    "a day or more": (_with_offset(_ONE, 86_400), _with_offset(_ONE, -600_000)),
+}
+
+
+@pytest.mark.parametrize("reason", _NO_TIMES)
+def test_offsets_that_no_time_has(reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They came out as errors of Python's, where rows were read."""
+    for number, values in enumerate(_NO_TIMES[reason]):
+        lists = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), values)
+        for column in (values, lists, pa.StructArray.from_arrays([values], ["q"])):
+            with pytest.raises(gquery.LoadError, match=reason) as error:
+                gquery.from_arrow({"P": pa.table({"id": [1, 2], "at": column})}, {})
+            assert "column at" in str(error.value)
+        with monkeypatch.context() as patch:
+            patch.setattr("gquery.storage.load.assembly.arrow_values.wrong_time", lambda column: None)
+            gquery.from_arrow({"P": pa.table({"id": [1, 2], "at": values})}, {}).save(tmp_path / f"{number}.gq")
+        with pytest.raises(gquery.LoadError, match=reason):
+            gquery.open(tmp_path / f"{number}.gq").query("MATCH (a) RETURN a.at").rows()
+
+
+def test_offsets_that_times_have() -> None:
+    graph = gquery.from_arrow({"P": pa.table({"id": [1, 2], "at": _with_offset(_ONE, -86_340)})}, {})
+    offset = datetime.timezone(-datetime.timedelta(hours=23, minutes=59))
+    assert [row[0] for row in graph.query("MATCH (a) RETURN a.at ORDER BY a.id").rows()] == [
+        _ONE.replace(tzinfo=offset),
+        None,
+    ]

@@ -21,6 +21,7 @@ from gquery.lasting.properties import cached_property
 from gquery.records import record
 from gquery.storage.persist.memory_map import map_file
 from gquery.storage.persist.verdicts import Verdicts, identity_of
+from gquery.storage.tables import wrong_time
 
 DATA_FILE = re.compile(r"[0-9a-f]{8}-\d+\.arrow")
 
@@ -133,6 +134,8 @@ class StoredFile:
             table.validate(full=True)
         except _REFUSALS as error:
             raise self.damaged(f"has values that cannot be ({_first_line(error)})") from error
+        if wrong := next(filter(None, map(wrong_time, table.columns)), None):
+            raise self.damaged(f"has values that cannot be ({wrong})")
         if self.verdicts is not None:
             self.verdicts.note(what, [self])
         return table

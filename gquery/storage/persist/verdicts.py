@@ -17,7 +17,7 @@ from typing import Protocol
 
 from gquery.lasting.properties import cached_property
 
-_CHECKS = 1  # another number whenever more is verified: what older versions found right is forgotten then
+_CHECKS = 2  # another number whenever more is verified: what older versions found right is forgotten then
 _SETTLED = 2.0  # seconds without a change, after which another change has another time
 _MOST_GRAPHS = 1000  # whose verdicts are kept; those of the oldest go
 _LONGEST = 2**24  # bytes that are read of one

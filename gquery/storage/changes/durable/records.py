@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow, to_numpy
 from gquery.storage.changes.batch import Batch, NewEdges, NewLabels, NewValues, NewVertices
+from gquery.storage.tables import wrong_time
 
 REFUSALS = (
     pa.ArrowException,
@@ -50,6 +51,8 @@ def decoded(content: memoryview) -> Iterator[tuple[int, Batch]]:
             with pa.ipc.open_stream(pa.py_buffer(content[place : place + size])) as reader:
                 table = reader.read_all()
             table.validate(full=True)
+            if wrong := next(filter(None, map(wrong_time, table.columns)), None):
+                raise ValueError(wrong)
             parts[part["kind"]].append(_KINDS[part["kind"]](part, table))
             place += size
         yield _count(told["free_id"]), _batch(parts)

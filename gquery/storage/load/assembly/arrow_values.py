@@ -13,6 +13,7 @@ import pyarrow as pa
 from gquery.arrays import pc
 from gquery.errors import LoadError
 from gquery.storage.schema import ZONED_TIME
+from gquery.storage.tables import wrong_time
 
 _OFFSET = re.compile(r"[+-]\d\d:?\d\d")
 _DAY = 86_400_000_000  # microseconds
@@ -61,6 +62,8 @@ def normalise(column: pa.ChunkedArray, name: str, file: str) -> pa.ChunkedArray:
         if column.type != wanted:
             column = column.cast(wanted)
             column.validate()  # Arrow's casts of nested views are not all sound
+        if wrong := wrong_time(column):
+            raise LoadError(wrong, file=file, column=name)
         return column
     except _NoProperty as error:
         raise LoadError(f"a column of type {error} cannot be a property", file=file, column=name) from None
