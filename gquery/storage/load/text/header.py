@@ -32,6 +32,7 @@ TYPES: dict[str, pa.DataType] = {
 
 MAX_COLUMNS = 10_000
 _FIELD = re.compile(r"(?P<name>.*?):(?P<kind>\w+)(?P<list>\[\])?(\((?P<space>[^()]*)\))?(\{[^{}]*\})?")
+_UNCLOSED = re.compile(rf".*:({'|'.join(ROLES)})\([^()]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,8 @@ def parse_header(fields: Iterable[str], file: str, line: int = 1) -> tuple[Colum
     marked = any(match and match["kind"].upper() in ROLES for match in matches)
     columns = []
     for text, match in zip(texts, matches, strict=True):
+        if _UNCLOSED.fullmatch(text):
+            raise LoadError("a parenthesis of the header is not closed", file=file, line=line, value=text)
         if match is None or not (marked or match["kind"].lower() in TYPES):
             columns.append(Column(text, "property" if text else "ignore"))
         else:
