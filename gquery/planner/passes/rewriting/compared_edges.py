@@ -29,6 +29,7 @@ from gquery.records import record, replace
 from gquery.storage.invariants import Invariants
 from gquery.storage.schema import Direction
 
+_MOST = 2**31 - 1  # edges that have numbers of 32 bits
 _OF_VERTICES = ("different nodes", "induced")  # modes that ask something of vertices without edges between them, too
 
 Told = tuple[Expression, Comparison]
@@ -42,7 +43,7 @@ def match_compared_edges(draft: Draft, context: Context) -> Draft:
         return draft
     told = tuple(_told(draft))
     chosen = _with_those_told_apart(draft.graph, {edge for each in told for edge in _edges_of(draft.graph, each[1])})
-    if not chosen:
+    if not chosen or context.statistics.edges(tuple(context.invariants.types)) > _MOST:
         return draft
     rewritten = _Rewriting(draft, told, tuple(sorted(chosen)), context).draft()
     return rewritten if _pays(draft, rewritten, context) else draft
