@@ -68,10 +68,13 @@ def test_columns_without_type_are_inferred(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_nanoseconds(tmp_path: Path) -> None:
-    text = "id,at\n1,2020-01-01T00:00:00.123456789\n"
-    schema = load(write(tmp_path, {"A.csv": text})).snapshot.schema.vertex_tables[0]
-    assert schema.properties["at"] == pa.timestamp("ns")
+@pytest.mark.parametrize(("zone", "type_"), [("", pa.timestamp("ns")), ("Z", pa.timestamp("ns", "UTC"))])
+def test_nanoseconds(tmp_path: Path, zone: str, type_: pa.DataType) -> None:
+    moment = f"2020-01-01T00:00:00.123456789{zone}"
+    schema = load(write(tmp_path, {"A.csv": f"id,at\n1,{moment}\n"})).snapshot.schema.vertex_tables[0]
+    assert schema.properties["at"] == type_
+    with pytest.raises(gquery.LoadError, match="not a date and time in microseconds"):
+        load(write(tmp_path / "b", {"A.csv": f"id:ID,at:{'datetime' if zone else 'localdatetime'}\n1,{moment}\n"}))
 
 
 def test_label_and_type_columns(tmp_path: Path) -> None:

@@ -34,8 +34,8 @@ TYPE_WORDS = {
     pa.float64(): "a number",
     pa.bool_(): "true or false",
     pa.date32(): "a date (YYYY-MM-DD)",
-    pa.timestamp("us"): "a date and time (YYYY-MM-DDThh:mm:ss)",
-    pa.timestamp("us", "UTC"): "a date and time (YYYY-MM-DDThh:mm:ssZ)",
+    pa.timestamp("us"): "a date and time in microseconds (YYYY-MM-DDThh:mm:ss)",
+    pa.timestamp("us", "UTC"): "a date and time in microseconds (YYYY-MM-DDThh:mm:ssZ)",
     pa.time64("us"): "a time (hh:mm:ss)",
 }
 
@@ -104,6 +104,7 @@ def infer(text: pa.ChunkedArray) -> pa.ChunkedArray:
         (pa.timestamp("us"), lambda _: True),
         (pa.timestamp("us", "UTC"), lambda t: bool(pc.all(pc.match_substring_regex(t, _ZONE)).as_py())),
         (pa.timestamp("ns"), lambda _: True),
+        (pa.timestamp("ns", "UTC"), lambda t: bool(pc.all(pc.match_substring_regex(t, _ZONE)).as_py())),
     )
     if _has_outer_blanks(text.slice(0, _FEW)):  # as after the comma of `1, 2`
         values = infer(pc.utf8_trim_whitespace(text))
