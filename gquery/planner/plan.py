@@ -25,6 +25,7 @@ from gquery.planner.passes.demand import (
     wanted_of,
     wanted_of_answer,
     wanted_outside,
+    without_unseen_order,
     without_unwanted,
 )
 from gquery.planner.passes.draft import Draft, Pass, Wanted, problem_of
@@ -78,7 +79,7 @@ class _Planning:
         for place, segment in reversed(list(enumerate(segments))):
             number = self.numbers[id(segment)]
             if isinstance(segment, Project):
-                project = without_unwanted(segment, wanted.variables)
+                project = without_unseen_order(without_unwanted(segment, wanted.variables), wanted)
                 wanted = wanted_by(project, wanted, self.limits[number])
                 steps.append(project)
             elif isinstance(segment, Update):

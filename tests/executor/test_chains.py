@@ -189,6 +189,27 @@ def test_collected_nodes() -> None:
     assert (name, [friend.properties["name"] for friend in friends]) == ("Ann", ["Bob", "Bob", "Cid"])
 
 
+@pytest.mark.parametrize(
+    ("rest", "sorts"),
+    [
+        ("MATCH (b)-[:KNOWS]->(c) RETURN count(*), max(c.age)", False),
+        ("WITH b WHERE b.name > 'A' CALL (b) { MATCH (b)-->(c) RETURN c LIMIT 1 } RETURN sum(id(c))", False),
+        ("MATCH (b)-[:KNOWS]->(c) WITH count(*) AS n RETURN n", False),
+        ("MATCH (b)-[:KNOWS]->(c) RETURN c.name", True),
+        ("MATCH (b)-[:KNOWS]->(c) RETURN c.name, count(*)", True),
+        ("MATCH (b)-[:KNOWS]->(c) RETURN DISTINCT c.name", True),
+        ("RETURN collect(b.name)", True),
+        ("RETURN collect(DISTINCT b.name)", True),
+        ("WITH b LIMIT 2 RETURN count(*), min(b.name)", True),
+        ("CALL (b) { MATCH (b)-->(c) RETURN c } WITH c SKIP 1 RETURN count(c)", True),
+    ],
+)
+@pytest.mark.parametrize("cut", ["", " LIMIT 2"])
+def test_only_an_order_that_may_be_seen_is_sorted_for(rest: str, sorts: bool, cut: str) -> None:
+    plan = graph().explain(f"MATCH (a:Person)-[:KNOWS]->(b) WITH a, b ORDER BY a.name DESC{cut} {rest}")
+    assert ("ORDER BY" in plan) == (sorts or bool(cut))
+
+
 def test_random_values_are_what_the_condition_saw() -> None:
     rows = ask("MATCH (a:Person) MATCH (b:Person) WITH rand() AS r WHERE r < 0.5 RETURN r")
     assert all(value < 0.5 for (value,) in rows)  # type: ignore[operator]

@@ -80,6 +80,7 @@ def wanted_by(project: Project, wanted: Wanted, limit: int | None) -> Wanted:
         wanted.weighed if through else projection.weighs_repeats,
         wanted.existence if through else projection.ignores_repeats,
         limit,
+        wanted.ordered if through else not _is_total(project),
     )
 
 
@@ -159,6 +160,14 @@ def without_unwanted(project: Project, wanted: frozenset[str]) -> Project:
     return replace(project, projection=replace(projection, items=items), output=output)
 
 
+def without_unseen_order(project: Project, wanted: Wanted) -> Project:
+    """A WITH that does not sort where nobody sees in which order its rows come."""
+    projection = project.projection
+    if wanted.ordered or projection.skip is not None or projection.limit is not None:
+        return project
+    return replace(project, projection=replace(projection, order_by=()))
+
+
 ROW = ProjectionItem(" row", Constant(INTEGER, Span(0, 0), 0))  # of a projection of which nobody speaks
 
 
@@ -188,6 +197,16 @@ def _is_counted(projection: Projection) -> bool:
     plain = not projection.distinct and not projection.order_by and projection.skip is None and projection.limit is None
     counts = any(is_aggregated(item.expression) for item in projection.items)
     return plain and counts and all(_is_count(item.expression) for item in projection.items)
+
+
+def _is_total(project: Project) -> bool:
+    """Whether it gives one row, of aggregates that are the same in whatever order rows come. Several groups may be
+    listed in the order in which they are met."""
+    alone = all(is_aggregated(item.expression) for item in project.projection.items)
+    return alone and all(each.function in _UNORDERED for each in project.aggregates)
+
+
+_UNORDERED = ("count", "sum", "avg", "min", "max")
 
 
 def _is_count(expression: Expression) -> bool:

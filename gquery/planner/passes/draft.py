@@ -19,7 +19,8 @@ class Wanted:
     """What the segments after a segment of MATCH clauses ask of its rows.
 
     variables: those that they speak of. counted: only how many rows there are. weighed: a row may come once, with the
-    number of times. existence: that number does not matter. limit: so many rows are enough.
+    number of times. existence: that number does not matter. limit: so many rows are enough. ordered: the order in which
+    they come may be seen.
     """
 
     variables: frozenset[str]
@@ -27,6 +28,7 @@ class Wanted:
     weighed: bool
     existence: bool
     limit: int | None
+    ordered: bool = True
 
 
 @record(frozen=True, slots=True)
