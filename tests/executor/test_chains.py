@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 
 import gquery
+from gquery.executor.memory import Budget
 
 Rows = list[tuple[object, ...]]
 
@@ -232,6 +233,20 @@ def test_kept_rows_count_against_the_memory_limit() -> None:
     with pytest.raises(gquery.MemoryLimitError, match="what a clause hands on to the next"):
         for _ in graph().query(text, memory_limit="1MB").reader():
             pass
+
+
+@pytest.mark.parametrize("way", ["-[:KNOWS]->*", "-[:KNOWS*2..3]-"])
+def test_a_search_gives_back_what_it_took_itself(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[int] = []
+
+    def release(self: Budget, size: int) -> None:
+        released(self, size)
+        left.append(self.used)
+
+    released = Budget.release
+    monkeypatch.setattr(Budget, "release", release)
+    ask(f"MATCH p = (a:Person){way}(b) WITH a, b, length(p) AS n MATCH (b)-[:KNOWS]->(c) RETURN n, c.name")
+    assert left[-1] == min(left) == 0
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ It stands in front of every backend, like the joins between clauses: it reads th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +21,12 @@ from gquery.executor.paths.hops import Vertices
 from gquery.executor.paths.leading import led_to, led_to_together
 from gquery.executor.paths.listing import Found
 from gquery.executor.paths.shortest import counted, shortest
+from gquery.executor.progress import Control, Step
 from gquery.executor.relational.gather import PATH_IDS
 from gquery.executor.relational.selection import WEIGHT
 from gquery.planner.ir.query_plan import PathsPlan, QueryPlan
 from gquery.planner.ir.relations import SEED
+from gquery.records import replace
 from gquery.storage.sorting import distinct
 
 
@@ -71,40 +73,38 @@ class PathSearch:
 
     def from_anywhere(self, before: Rows) -> Rows:
         """A row for each vertex that paths lead to from what any of the rows binds, each once."""
-        memory = self._reading.control.memory
-        used = memory.used
-        try:
-            yield from self._led_to(self._bound(before))
-        finally:
-            memory.release(memory.used - used)
+        with self._alone() as reading:
+            yield from self._led_to(self._bound(before, reading.control))
 
     def _found(self, seeds: Seeds) -> Iterator[Found]:
         """The paths of some seeds. What is reserved for them is given back when it is closed."""
-        memory = self._reading.control.memory
-        used = memory.used
-        try:
-            yield from _WAYS[self.plan.way](Begun.of(self.plan, seeds, self._threads, self._reading))
-        finally:
-            memory.release(memory.used - used)
+        with self._alone() as reading:
+            yield from _WAYS[self.plan.way](Begun.of(self.plan, seeds, self._threads, reading))
 
     def _led_to(self, sources: Vertices) -> Rows:
         """A row for each vertex that paths from any of some vertices lead to."""
-        seeds, memory = Seeds(len(sources), {self._source: sources}), self._reading.control.memory
-        used = memory.used
-        try:
-            for ends in led_to_together(Begun.of(self.plan, seeds, self._threads, self._reading)):
+        seeds = Seeds(len(sources), {self._source: sources})
+        with self._alone() as reading:
+            for ends in led_to_together(Begun.of(self.plan, seeds, self._threads, reading)):
                 yield batch_of({name: to_arrow(ends) for name in self.plan.rows}, len(ends))
+
+    @contextmanager
+    def _alone(self) -> Iterator[Reading]:
+        """Memory of its own, all of which is given back: who reads the paths meanwhile has taken some, too."""
+        control = Step(self._reading.control)
+        try:
+            yield replace(self._reading, control=control)
         finally:
-            memory.release(memory.used - used)
+            control.memory.close()
 
     @property
     def _source(self) -> str:
         """What the vertices are called at which paths begin."""
         return self.plan.graph.vertices[self.plan.segment.source].variable
 
-    def _bound(self, rows: Rows) -> Vertices:
+    def _bound(self, rows: Rows, control: Control) -> Vertices:
         """Where paths begin from some rows, each vertex once."""
-        control, found = self._reading.control, [np.zeros(0, np.int32)]
+        found = [np.zeros(0, np.int32)]
         with closing(rows):  # type: ignore[type-var]
             for batch in rows:
                 control.check()
