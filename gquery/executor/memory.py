@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from gquery.errors import MemoryLimitError
@@ -36,6 +38,15 @@ class Budget:
     def release(self, size: int) -> None:
         with self._lock:
             self.used -= size
+
+    @contextmanager
+    def taken(self, size: int, purpose: str) -> Iterator[None]:
+        """Takes `size` bytes for a while."""
+        self.reserve(size, purpose)
+        try:
+            yield
+        finally:
+            self.release(size)
 
     def rows(self, most: int) -> int:
         """How many rows a batch may have: `most`, or fewer where the limit is small."""

@@ -41,6 +41,8 @@ QUERIES = {
     "sort": f"{_HOP} RETURN x.w AS w, a.id AS id ORDER BY w",
     "sort of texts": f"{_HOP} RETURN a.name + b.name AS x ORDER BY x",
     "sort of long texts": "MATCH (a:P) RETURN a.long + a.name AS x ORDER BY x",
+    "sort, then match": "MATCH (a:P)-[x:X]->(b:P)-[:X]->(c:P) WITH a, x, c ORDER BY a.n + c.n "
+    "MATCH (c)-[:X]->(d) RETURN a.id, x.w, d.id LIMIT 50000",
     "top": f"{_HOP} RETURN a.name + b.name AS x ORDER BY x LIMIT 10",
     "distinct": f"{_HOP} RETURN DISTINCT a.name + b.name AS x",
     "group": f"{_HOP} RETURN a.name AS x, count(*), max(b.name)",

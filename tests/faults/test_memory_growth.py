@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BEYOND = 32 * 2**20  # bytes: what allocators keep, code that is loaded late
 FLOOR = 32 * 2**20  # bytes that DuckDB needs to sort and group
 _RELATIONAL = {
-    "sort", "sort of texts", "sort of long texts", "top", "distinct", "group", "group of texts", "collect",
-    "collect all",
+    "sort", "sort of texts", "sort of long texts", "sort, then match", "top", "distinct", "group", "group of texts",
+    "collect", "collect all",
 }  # fmt: skip
 _MAY_NOT_FIT = {"sort of long texts", "collect all"}
 

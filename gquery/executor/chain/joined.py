@@ -20,7 +20,7 @@ from gquery.errors import Span
 from gquery.executor.chain.checks import Checks
 from gquery.executor.chain.lookups import RowLookup
 from gquery.executor.chain.paired import ROW, SEEDS, Paired, Pairs
-from gquery.executor.chain.rows import Rows, batch_of, hidden_variables, kept, product, repeated, too_many
+from gquery.executor.chain.rows import HANDED_ON, Rows, batch_of, hidden_variables, kept, product, repeated, too_many
 from gquery.executor.chain.seeds import Numbers, seeds_of
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
@@ -38,6 +38,10 @@ from gquery.planner.ir.relations import SEED
 from gquery.planner.ir.segments import Exists, NotExists, OptionalMatch
 from gquery.storage.graph import Snapshot
 from gquery.storage.sorting import grouped, order_of
+
+_ROW = 26  # bytes of a row while rows with the same seed are looked for
+_BOUND = 22  # besides, for each vertex of a seed
+_NUMBERED = 32  # bytes of a row then: its seed, its place in the order of these, whether it has met a match
 
 FromSeeds = Callable[[Seeds, tuple[str, ...]], Rows]
 """The matches for seeds, with some of the query graph's variables."""
@@ -126,9 +130,18 @@ class Join:
 
     def _joined(self, rows: pa.Table, find: FromSeeds, control: Control) -> Iterator[pa.RecordBatch]:
         found = {each.vertex: each.found(rows, control) for each in self._lookups}
-        seeds, numbers = seeds_of(rows, self.plan.segment.bound, found)
-        if self.plan.merging:
-            rows, numbers = _merged(rows, numbers)
+        width = _ROW + _BOUND * len(self.plan.segment.seeded)
+        with control.memory.taken(width * rows.num_rows, HANDED_ON):
+            seeds, numbers = seeds_of(rows, self.plan.segment.bound, found)
+            if self.plan.merging:
+                rows, numbers = _merged(rows, numbers)
+        with control.memory.taken(_NUMBERED * rows.num_rows, HANDED_ON):
+            yield from self._found(rows, seeds, numbers, find, control)
+
+    def _found(
+        self, rows: pa.Table, seeds: Seeds, numbers: Numbers, find: FromSeeds, control: Control
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows with their matches. numbers: the seed of each."""
         met = np.zeros(rows.num_rows, np.bool_)
         if seeds.count:
             matches, most = find(seeds, self.variables), running.rows_of(self._width(rows), control)

@@ -24,6 +24,7 @@ from gquery.planner.ir.segments import Variable
 
 Rows = Iterator[pa.RecordBatch]
 
+HANDED_ON = "what a clause hands on to the next"
 _MOST = np.iinfo(np.int64).max
 
 
@@ -89,7 +90,7 @@ def kept(before: Rows, control: Control, reserved: list[int]) -> pa.Table | None
         for batch in before:
             control.check()
             if batch.num_rows:
-                control.memory.reserve(batch.nbytes, "what a clause hands on to the next")
+                control.memory.reserve(batch.nbytes, HANDED_ON)
                 reserved[0] += batch.nbytes
                 batches.append(batch)
     finally:
@@ -98,12 +99,16 @@ def kept(before: Rows, control: Control, reserved: list[int]) -> pa.Table | None
             close()
     if not batches:
         return None
-    if len(batches) == 1:
-        return pa.Table.from_batches(batches)
+    return pa.Table.from_batches(batches) if len(batches) == 1 else _joined(batches, control)
+
+
+def _joined(batches: list[pa.RecordBatch], control: Control) -> pa.Table:
+    """All rows in one chunk, which is there beside the batches until it is done."""
     columns = []
-    for index in range(batches[0].num_columns):
-        control.check()
-        columns.append(pa.concat_arrays([batch.column(index) for batch in batches]))
+    with control.memory.taken(sum(batch.nbytes for batch in batches), HANDED_ON):
+        for index in range(batches[0].num_columns):
+            control.check()
+            columns.append(pa.concat_arrays([batch.column(index) for batch in batches]))
     return pa.Table.from_arrays(columns, names=batches[0].schema.names)
 
 

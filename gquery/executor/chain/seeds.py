@@ -41,11 +41,10 @@ def seeds_of(
 def _grouped(columns: list[Numbers], rows: int) -> tuple[Numbers, Numbers]:
     """Of so many rows: where each different one stands first, and which of these each is. Few that all differ stay in
     their order."""
-    own: Numbers = np.zeros(rows, np.int64)
-    first = np.arange(min(1, rows))
-    if rows == 1:
-        return first, own
-    for column in columns:
+    if rows == 1 or not columns:
+        return np.arange(min(1, rows)), np.zeros(rows, np.int64)
+    first, own = grouped(columns[0])
+    for column in columns[1:]:
         first, own = grouped(own * (column.max(initial=0) + 1) + column)
     if len(first) == rows <= _FEW:
         return np.arange(rows), np.arange(rows)

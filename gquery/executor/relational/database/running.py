@@ -174,8 +174,10 @@ def _cursor_for(control: Control, threads: int) -> Iterator[duckdb.DuckDBPyConne
         with _shared_cursor(None if threads >= (os.cpu_count() or 1) > 1 else threads) as cursor:
             yield cursor
         return
-    with tempfile.TemporaryDirectory(prefix="gquery-") as folder:
-        size = max(control.memory_limit // 2, LEAST_MEMORY)
+    free = control.memory.available or 0  # others hold the rest, some of which are read while DuckDB sorts
+    size = max(free // 2, LEAST_MEMORY)
+    held = control.memory.taken(free // 2, "sorting, grouping and collecting")
+    with held, tempfile.TemporaryDirectory(prefix="gquery-") as folder:
         own = private_duckdb(folder, threads=1, memory_limit=f"{size}B")
         try:
             yield own
