@@ -49,3 +49,14 @@ def test_the_refusal_says_what_works() -> None:
     assert graph.query(text, memory_limit="32 MiB").rows() == [(1,), (2,)]
     assert graph.query("MATCH (a) RETURN a.id + 1 AS id", memory_limit="1 MB").rows() == [(3,), (2,)]
     assert graph.query("MATCH (a) RETURN count(*) + 1 AS n", memory_limit="1 MB").scalar() == 3
+
+
+def test_pairs_that_are_counted_take_memory() -> None:
+    count = 400
+    edges = {
+        "source": [number for number in range(count) for _ in range(2)],
+        "target": [(number * times + 1) % count for number in range(count) for times in (1, 3)],
+    }
+    graph = gquery.from_arrow({"V": {"id": range(count)}}, {("V", "K", "V"): edges})
+    with pytest.raises(gquery.MemoryLimitError, match="how many paths each pair has"):
+        graph.query("MATCH SHORTEST 2 ACYCLIC (a)-[:K]->+(b) RETURN count(*)", memory_limit="8MB", timeout=20).rows()

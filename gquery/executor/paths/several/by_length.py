@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.executor.memory import Budget
 from gquery.executor.paths.begun import Begun
 from gquery.executor.paths.ends import Ends
 from gquery.executor.paths.hops import Numbers
@@ -19,6 +20,8 @@ from gquery.executor.paths.several.walks import walks
 from gquery.storage.sorting import distinct, either
 
 PATIENCE = 1 << 18  # paths from each vertex that are made on the way to the next that ends
+
+_PAIR = 128  # bytes of a pair and of how many paths it has
 
 _Pair = tuple[int, int]
 """A seed and a vertex that paths end at."""
@@ -39,7 +42,7 @@ def by_length(begun: Begun) -> Iterator[Found]:
 def _listed(begun: Begun, seeds: Numbers, target: int | None) -> Iterator[Found]:
     """The paths of some seeds. target: the vertex at which all of them end, where it is known. Paths that are asked for
     by their number are looked for one by one as soon as there are too many others before the next of them."""
-    segment, enough = begun.segment, _Enough(begun.segment.shortest)
+    segment, enough = begun.segment, _Enough(begun.segment.shortest, begun.reading.control.memory)
     one_by_one = target is not None and isinstance(segment.shortest, int) and segment.least <= 1
     listing = begun.listing(segment.least, None, None if target is None else np.array([target]))
     length = segment.least
@@ -90,13 +93,16 @@ def _is_any(listing: Listing, begun: Found) -> bool:
 
 
 class _Enough:
-    """How many paths each pair has. A pair has enough with so many, or with all of one length."""
+    """How many paths each pair has. A pair has enough with so many, or with all of one length. What it takes of the
+    memory is given back with all that a search took."""
 
-    def __init__(self, asked: int | str | None) -> None:
+    def __init__(self, asked: int | str | None, memory: Budget) -> None:
         self._all = asked == "all"
         self._asked = asked if isinstance(asked, int) else 1
         self._shorter = Counter[_Pair]()
         self._new = Counter[_Pair]()
+        self._memory = memory
+        self._room = 0  # for so many pairs
 
     def has(self, pair: _Pair) -> bool:
         return self._shorter[pair] >= self._asked
@@ -112,11 +118,18 @@ class _Enough:
             known = self._shorter[pair] + (0 if self._all else self._new[pair])
             lacking.append(known < self._asked)
             self._new[pair] += lacking[-1]
+        self._reserve(len(self._shorter) + len(self._new))
         return np.array(lacking, np.bool_)
 
     def end_length(self) -> None:
+        self._reserve(len(self._shorter) + 2 * len(self._new))
         self._shorter.update(self._new)
         self._new.clear()
+
+    def _reserve(self, pairs: int) -> None:
+        if pairs > self._room:
+            self._memory.reserve(_PAIR * (pairs - self._room), "how many paths each pair has")
+            self._room = pairs
 
 
 def _lists(*columns: NDArray[np.integer]) -> Iterator[list[int]]:
