@@ -11,12 +11,14 @@ import textwrap
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pyarrow as pa
 import pytest
 
 import gquery
 from gquery.executor.progress import Control
+from gquery.executor.relational.database.apart import begun
 from gquery.executor.relational.database.functions import Given
 from gquery.executor.relational.database.running import stream
 from tests.conftest import patience
@@ -97,3 +99,28 @@ def test_python_ends_while_one_is_under_way(name: str) -> None:
     )
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize("has_begun", [True, False])
+def test_ctrl_c_as_a_statement_begins(has_begun: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its connection was closed while the thread that had just begun was using it."""
+    start, closed, ran = threading.Thread.start, list[int](), list[int]()
+
+    def interrupted(thread: threading.Thread) -> None:
+        if has_begun:
+            start(thread)
+        raise KeyboardInterrupt
+
+    def call() -> None:
+        time.sleep(0.5)
+        ran.append(1)
+
+    with monkeypatch.context() as patch, ExitStack() as held:
+        held.callback(lambda: closed.append(len(ran)))
+        patch.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            begun(call, "SELECT 1", Control(), held, threads=2)
+    late = time.monotonic() + 20
+    while not closed and time.monotonic() < late:
+        time.sleep(0.01)
+    assert closed == ran + [0] * (not has_begun) == ([1] if has_begun else [0])

@@ -29,7 +29,7 @@ class Drawing(str):
 def drawn(arcs: Arcs, names: list[str], instances: NDArray[np.int64], title: str) -> Drawing:
     """A graph whose instances of a motif are in colour. names: of its vertices; instances int64[*, size]: vertices.
     Where it has many vertices, the part that is the instances."""
-    kept = np.arange(len(names)) if len(names) <= _MOST else distinct(instances)
+    kept = np.arange(len(names)) if len(names) <= _MOST else distinct(instances.ravel())
     ends = _within(np.stack([arcs.tails, arcs.heads]), kept)
     coloured = np.searchsorted(kept, instances)
     points = _placed(len(kept), ends)

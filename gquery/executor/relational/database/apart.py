@@ -28,23 +28,26 @@ def begun(call: Callable[[], T], sql: str, control: Control, held: ExitStack, th
     if len(sql) < LONG and threads == 1:
         return call()
     pending: Future[T] = Future()
-    threading.Thread(target=_settle, args=(pending, call), name="gquery-begun").start()
     try:
+        threading.Thread(target=_settle, args=(pending, call), name="gquery-begun").start()
         while not pending.done():
             control.check()
             wait([pending], _TICK)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):  # of which what the thread pulls would not hear
             control.cancel()
-        if threads > 1:
-            wait([pending], _MOMENT)
-        left = held.pop_all()
-        pending.add_done_callback(lambda _: left.close())
+        if not pending.cancel():  # it has begun
+            if threads > 1:
+                wait([pending], _MOMENT)
+            left = held.pop_all()
+            pending.add_done_callback(lambda _: left.close())
         raise
     return pending.result()
 
 
 def _settle(pending: Future[T], call: Callable[[], T]) -> None:
+    if not pending.set_running_or_notify_cancel():
+        return
     try:
         pending.set_result(call())
     except BaseException as error:
