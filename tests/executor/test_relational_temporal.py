@@ -110,7 +110,7 @@ def test_an_offset_of_a_parameter_is_seen_anew_each_time() -> None:
 
 def test_an_offset_of_seconds_is_refused() -> None:
     odd = dt.datetime(2024, 1, 1, tzinfo=dt.timezone(dt.timedelta(seconds=20)))
-    with pytest.raises(gquery.UnsupportedError, match="no offsets from UTC with seconds"):
+    with pytest.raises(gquery.UnsupportedError, match="no points in time at an offset from UTC with seconds"):
         GRAPH.query("RETURN $d", {"d": odd})
 
 

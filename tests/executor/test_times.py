@@ -368,6 +368,19 @@ def test_a_parameter_that_is_a_time_of_the_day_keeps_its_offset(condition: str, 
     assert graph.query("RETURN $t, $l, $m", parameters).rows() == [(given, [1, given], {"t": given})]
 
 
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(3601, "+01:00:01"), (-1, "-00:00:01"), (-7200, "-02:00"), (0, "Z"), (86_399, "+23:59:59"), (-5430, "-01:30:30")],
+)
+def test_seconds_of_an_offset_are_written(seconds: int, text: str) -> None:
+    """They were left out, but for files of CSV."""
+    at = dt.time(10, 30, tzinfo=dt.timezone(dt.timedelta(seconds=seconds)))
+    graph = gquery.from_arrow({"A": {"id": [1], "at": [at], "text": [f"10:30{text}"]}}, {})
+    for given in ("a.at", "$at", *(("time(a.text)",) if abs(seconds) < 64_800 else ())):
+        found = graph.query(f"MATCH (a) RETURN toString({given}), {given}.offset, {given}", {"at": at})
+        assert found.rows() == [(f"10:30:00{text}", text, at)]
+
+
 def test_a_time_of_the_day_in_a_zone_has_no_offset() -> None:
     with pytest.raises(gquery.BindError, match="no offset without a date"):
         value_of("$p", {"p": dt.time(10, tzinfo=zoneinfo.ZoneInfo("Europe/Zurich"))})

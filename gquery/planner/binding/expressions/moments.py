@@ -162,7 +162,7 @@ def _type_of(moment: Moment, span: Span) -> Type:
             return Type(Kind.TEMPORAL, pa.timestamp(unit))
     offset = moment.offset or 0
     if offset % 60 and not moment.zone:
-        raise UnsupportedError("gquery has no offsets from UTC with seconds", span=span)
+        raise UnsupportedError("gquery has no points in time at an offset from UTC with seconds", span=span)
     return Type(Kind.TEMPORAL, pa.timestamp(unit, moment.zone or (offset_text(offset) if offset else "UTC")))
 
 

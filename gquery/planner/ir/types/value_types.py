@@ -84,7 +84,7 @@ def _zone_of(moment: datetime.datetime, span: Span, what: str) -> str:
             return zoneinfo.ZoneInfo(str(pa.scalar(moment).type.tz)).key
     seconds = int(offset.total_seconds())
     if seconds % 60:
-        raise UnsupportedError("gquery has no offsets from UTC with seconds", span=span)
+        raise UnsupportedError("gquery has no points in time at an offset from UTC with seconds", span=span)
     return offset_text(seconds) if seconds else "UTC"
 
 

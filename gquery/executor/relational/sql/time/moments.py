@@ -180,10 +180,11 @@ def text_of(subject: str, type_: Type) -> str:
 
 def offset_of(subject: str, type_: Type) -> str:
     """How far a clock in the zone is ahead of UTC, as a text."""
-    minutes = f"({offset_seconds(subject, type_)} // 60)"
-    sign = f"CASE WHEN {minutes} < 0 THEN '-' ELSE '+' END"
-    shown = f"printf('%02d:%02d', abs({minutes}) // 60, abs({minutes}) % 60)"
-    return f"CASE WHEN {minutes} = 0 THEN 'Z' ELSE {sign} || {shown} END"
+    seconds = f"({offset_seconds(subject, type_)})"
+    sign = f"CASE WHEN {seconds} < 0 THEN '-' ELSE '+' END"
+    shown = f"printf('%02d:%02d', abs({seconds}) // 3600, abs({seconds}) // 60 % 60)"
+    last = f"CASE WHEN {seconds} % 60 = 0 THEN '' ELSE printf(':%02d', abs({seconds}) % 60) END"
+    return f"CASE WHEN {seconds} = 0 THEN 'Z' ELSE {sign} || {shown} || {last} END"
 
 
 def offset_seconds(subject: str, type_: Type) -> str:
