@@ -28,8 +28,10 @@ from gquery.grammar.parser import parse
 from gquery.imports import CONVERSION, ENGINE, import_apart
 from gquery.planner.binding.clauses import bind
 from gquery.planner.explain import Ran, explain
+from gquery.planner.failures import matches_that_fail
+from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.query_plan import ChainPlan
-from gquery.planner.ir.segments import BoundQuery
+from gquery.planner.ir.segments import BoundQuery, Match
 from gquery.planner.memo.remembered import Memos, Remembered, types_of
 from gquery.planner.passes.demand import pushed_limit
 from gquery.planner.plan import plan_chain
@@ -191,7 +193,8 @@ class Planned:
         )
         self.notices, self.device = bound.notices, bound.device
         backend, besides = partial(backend_of, settings), (card_beside(settings), walker_beside(settings))
-        self.engine = Engine(backend, snapshot, parameters, settings.threads, *besides, keeps=True)
+        occurs = partial(_occurs, snapshot, parameters, settings)
+        self.engine = Engine(backend, snapshot, parameters, settings.threads, *besides, keeps=True, occurs=occurs)
         if chains:
             self.chain = chains[0].on(self.engine)
             return
@@ -237,6 +240,24 @@ class Planned:
             return ""
         second_half = self.matchings[number]
         return placed(second_half, second_half.estimated(control.check), self.engine)[1]
+
+
+def _occurs(
+    snapshot: Snapshot,
+    parameters: Mapping[str, Any],
+    settings: Settings,
+    match: Match,
+    failing: Expression,
+    before: Rows | None,
+    control: Control,
+) -> bool:
+    """Whether a match, which begins with the rows `before` if there are any, may have an element for which an
+    expression fails: then this is an error of the query's."""
+    bound = matches_that_fail(match, failing)
+    if bound is None:
+        return True
+    planned = Planned(bound, snapshot, parameters, settings, Remembered(), (), control.check)
+    return any(batch.num_rows for batch in planned.run(control, before=before))
 
 
 class Prepared(Planned):

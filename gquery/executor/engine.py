@@ -7,8 +7,12 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
 from gquery.executor.backend import Backend
+from gquery.executor.chain.rows import Rows
 from gquery.executor.lowering.reading import Leads
+from gquery.executor.progress import Control
+from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
+from gquery.planner.ir.segments import Match
 from gquery.planner.ir.walks import Sampler
 from gquery.records import record
 from gquery.stopping import Check
@@ -93,7 +97,8 @@ class Engine:
     beside: what counts may go to instead. walker: another whose walks make better plans of counts that the backend
     takes long for. again: what the same plan has made ready on other snapshots. leads: by the number of a plan, the
     edges that are left of those which it begins with. keeps: what a run makes ready stands by for others of the same
-    plan on the same snapshot."""
+    plan on the same snapshot. occurs: whether a match that begins with the rows, if there are any, may have an element
+    for which an expression fails."""
 
     backend: Callable[[Check], Backend]
     snapshot: Snapshot
@@ -104,6 +109,7 @@ class Engine:
     again: Again | None = None
     leads: Mapping[int, Leads | None] = field(default_factory=dict)
     keeps: bool = False
+    occurs: Callable[[Match, Expression, Rows | None, Control], bool] | None = None
 
 
 def placed(second_half: SecondHalf, matchings: Sequence[MatchPlan], engine: Engine) -> tuple[bool, str]:

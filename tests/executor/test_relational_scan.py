@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import gquery
+from gquery.executor.lowering.reading import Reading
 from gquery.executor.progress import Control
 from gquery.executor.relational import scan
 from gquery.executor.relational.database import running
@@ -24,6 +25,10 @@ from tests.executor.relational_graph import snapshot
 PERSON, CITY = 0, 1
 KNOWS, IN = 0, 1
 NOON = datetime.datetime(2012, 1, 1, 12)
+
+
+def reading(parameters: dict[str, Any] | None = None) -> Reading:
+    return Reading(snapshot(), parameters or {}, Control())
 
 
 def predicates_of(element: str, condition: str, parameters: dict[str, Any]) -> tuple[Expression, ...]:
@@ -56,29 +61,29 @@ GIVEN = snapshot_of({
 
 @pytest.mark.parametrize(("condition", "expected"), CONDITIONS, ids=[text for text, _ in CONDITIONS])
 def test_vertices(condition: str, expected: list[int]) -> None:
-    keep = scan.select_vertices(snapshot(), PERSON, predicates_of("a:Person", condition, GIVEN), GIVEN, Control())
+    keep = scan.select_vertices(reading(GIVEN), PERSON, predicates_of("a:Person", condition, GIVEN))
     assert keep.dtype == np.bool_
     assert np.flatnonzero(keep).tolist() == expected
 
 
 def test_a_property_that_the_table_does_not_have_is_null() -> None:
     is_null = predicates_of("a", "a.height IS NULL AND a.height IS NULL", {})
-    assert scan.select_vertices(snapshot(), CITY, is_null, {}, Control()).tolist() == [True, True]
+    assert scan.select_vertices(reading(), CITY, is_null).tolist() == [True, True]
     tall = predicates_of("a", "a.height > 0", {})
-    assert scan.select_vertices(snapshot(), CITY, tall, {}, Control()).tolist() == [False, False]
+    assert scan.select_vertices(reading(), CITY, tall).tolist() == [False, False]
 
 
 def test_edges() -> None:
     recent = predicates_of("e:KNOWS", "e.since >= 2005", {})
-    assert scan.select_edges(snapshot(), KNOWS, recent, {}, Control()).tolist() == [False, True, False, True]
+    assert scan.select_edges(reading(), KNOWS, recent).tolist() == [False, True, False, True]
     either = predicates_of("e", "id(e) > 4 OR type(e) = 'KNOWS'", {})
-    assert scan.select_edges(snapshot(), IN, either, {}, Control()).tolist() == [False, True]
+    assert scan.select_edges(reading(), IN, either).tolist() == [False, True]
 
 
 def test_comparisons_of_a_column_with_a_value_do_without_duckdb() -> None:
     plain = predicates_of("a:Person", "a.age > 25 AND a.name IN $names AND a.height < 1.8", GIVEN)
     with mock.patch.object(running, "evaluate", side_effect=AssertionError):
-        assert np.flatnonzero(scan.select_vertices(snapshot(), PERSON, plain, GIVEN, Control())).tolist() == [0]
+        assert np.flatnonzero(scan.select_vertices(reading(GIVEN), PERSON, plain)).tolist() == [0]
 
 
 def value_of(text: str) -> Expression:
@@ -95,15 +100,15 @@ def value_of(text: str) -> Expression:
     ],
 )  # fmt: skip
 def test_values_of_vertices(expression: str, expected: list[Any]) -> None:
-    found = scan.vertex_values(snapshot(), value_of(expression), np.array([4, 0, 3, 0], np.int32), {}, Control())
+    found = scan.vertex_values(reading(), value_of(expression), np.array([4, 0, 3, 0], np.int32))
     assert found.to_pylist() == expected
-    assert len(scan.vertex_values(snapshot(), value_of(expression), np.array([], np.int32), {}, Control())) == 0
+    assert len(scan.vertex_values(reading(), value_of(expression), np.array([], np.int32))) == 0
 
 
 def test_values_of_edges() -> None:
     edges = np.array([3, 0], np.int64)
-    assert scan.edge_values(snapshot(), value_of("e.since + 1"), edges, {}, Control()).to_pylist() == [2006, 2001]
-    assert scan.edge_values(snapshot(), value_of("type(e)"), edges, {}, Control()).to_pylist() == ["KNOWS", "KNOWS"]
+    assert scan.edge_values(reading(), value_of("e.since + 1"), edges).to_pylist() == [2006, 2001]
+    assert scan.edge_values(reading(), value_of("type(e)"), edges).to_pylist() == ["KNOWS", "KNOWS"]
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])

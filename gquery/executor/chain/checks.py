@@ -40,7 +40,7 @@ class Checks:
         except pa.ArrowException:  # DuckDB knows, or has the words for it
             columns = {part: quoted(name) for part, name in self._names.items()}
             writer = SqlWriter(columns, self._parameters, self._of_rows.snapshot)
-            sql = f"SELECT {' AND '.join(map(writer.condition, self._conditions))} FROM elements"
+            sql = f"SELECT {writer.all_true(self._conditions)} FROM elements"
             return running.evaluate(sql, relation, writer.asked(sql), control, alone=True).combine_chunks()
 
 

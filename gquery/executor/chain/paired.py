@@ -46,7 +46,7 @@ class Paired:
         sides = {part: f"r.{quoted(name)}" for name, part in of_rows.read.items()}
         sides |= {part: f"m.{quoted(name)}" for name, part in of_matches.read.items()}
         writer = SqlWriter(sides, parameters, of_rows.snapshot)
-        tests = [writer.condition(condition) for condition in conditions]
+        tests = [writer.all_true(conditions)] if conditions else []
         tests += [f"m.{quoted(SEED)} = r.{quoted(SEED)}"] if seeded else []
         self._sql = "\n".join([
             "SELECT " + ", ".join([f"r.{quoted(ROW)}", *(sides[part] for part in carried)]),

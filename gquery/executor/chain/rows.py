@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow, to_numpy
 from gquery.errors import ExecutionError
 from gquery.executor.expansion.expand import Matches
-from gquery.executor.lowering.seeds import DataEdges, StandsFor
+from gquery.executor.lowering.seeds import DataEdges, Seeds, StandsFor
 from gquery.executor.progress import Control
 from gquery.executor.relational.elements import path_ids
 from gquery.executor.relational.selection import WEIGHT
@@ -40,6 +41,18 @@ def hidden_variables(graph: QueryGraph) -> tuple[Variable, ...]:
 def one_row() -> Rows:
     """The rows before the first segment."""
     yield batch_of({}, 1)
+
+
+def bound_by(seeds: Seeds) -> pa.RecordBatch:
+    """What seeds bind: a row for each vertex that one of them binds to a variable."""
+    own, bound = np.arange(seeds.count), dict[str, NDArray[np.int32]]()
+    for name, vertices in seeds.found.items():
+        found = vertices.of(own)
+        times = np.diff(found.offsets)
+        own, bound = np.repeat(own, times), {name: np.repeat(column, times) for name, column in bound.items()}
+        bound[name] = found.vertices
+    bound |= {name: column[own] for name, column in seeds.columns.items()}
+    return batch_of({name: to_arrow(column) for name, column in bound.items()}, len(own))
 
 
 def as_ids(

@@ -32,12 +32,12 @@ def selected_edges(
     """The edges of some types for which all predicates are true, of all or of some."""
     snapshot = reading.snapshot
     if near is not None:
-        few = scan.edges_among(snapshot, predicates, near, reading.parameters, reading.control)
+        few = scan.edges_among(reading, predicates, near)
         return KeptEdges(snapshot.edge_count, few)
     reading.control.memory.reserve(snapshot.edge_count, f"the edge filter of {described}")
     mask = np.zeros(snapshot.edge_count, np.bool_)
     for index in snapshot.tables_of(types):
-        selected = scan.select_edges(snapshot, index, predicates, reading.parameters, reading.control)
+        selected = scan.select_edges(reading, index, predicates)
         for begin, end, _, row in snapshot.edges.numbers.of([index]):
             mask[begin:end] = selected[row : row + end - begin]
     mask[snapshot.edges.gone] = False
@@ -95,7 +95,7 @@ def element_values(
 ) -> pa.Array:
     """The value of an expression for each of some vertices, or of the data edges that they stand for."""
     if not isinstance(stands, DataEdges):
-        return scan.vertex_values(reading.snapshot, value, vertices, reading.parameters, reading.control)
+        return scan.vertex_values(reading, value, vertices)
     edges = stands.numbered.edges
     own = edges if len(vertices) == stands.count else edges[vertices]
-    return scan.edge_values(reading.snapshot, value, own, reading.parameters, reading.control)
+    return scan.edge_values(reading, value, own)

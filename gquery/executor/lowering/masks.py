@@ -65,11 +65,7 @@ def masks_of(graph: QueryGraph, filters: tuple[Filter, ...], reading: Reading) -
                 if reached is not None:
                     kept[place] = known[vertex] = Kept(reached)
             case PredicateFilter(vertex=vertex, predicates=predicates) if vertex in known:
-                kept[place] = known[vertex] = Kept(
-                    scan.among(
-                        reading.snapshot, predicates, known[vertex].vertices, reading.parameters, reading.control
-                    )
-                )
+                kept[place] = known[vertex] = Kept(scan.among(reading, predicates, known[vertex].vertices))
             case PredicateFilter(vertex=vertex, predicates=predicates):
                 kept[place] = known[vertex] = _selected_vertices(graph.vertices[vertex].tables, predicates, reading)
             case EdgePredicateFilter(edge=edge):
@@ -90,7 +86,7 @@ def _looked_up(step: LookupFilter, reading: Reading) -> Vertices:
     """The vertices that the predicate names."""
     snapshot, found = reading.snapshot, []
     for table in step.tables:
-        rows = scan.look_up(snapshot, table, step.predicate, reading.parameters, reading.control)
+        rows = scan.look_up(reading, table, step.predicate)
         found.append(snapshot.vertex_numbers.ids_at(table, rows).astype(np.int32, copy=False))
     return found[0] if len(found) == 1 else np.sort(np.concatenate([np.zeros(0, np.int32), *found]))
 
@@ -138,10 +134,7 @@ def _of_tables(vertices: Vertices, tables: tuple[int, ...], reading: Reading) ->
 
 def _selected_vertices(tables: tuple[int, ...], predicates: tuple[Expression, ...], reading: Reading) -> Kept:
     snapshot, numbers = reading.snapshot, reading.snapshot.vertex_numbers
-    masks = {
-        table: scan.select_vertices(snapshot, table, predicates, reading.parameters, reading.control)
-        for table in tables
-    }
+    masks = {table: scan.select_vertices(reading, table, predicates) for table in tables}
     asked = sum(map(len, masks.values()))
     if asked * _MANY < snapshot.vertex_count:
         return Kept(numbers.ids(tables, np.int32)[numbers.by_id(masks, np.bool_)])

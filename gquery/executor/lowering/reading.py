@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gquery.errors import ExecutionError
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
+from gquery.planner.ir.expr import Expression
 from gquery.records import record
 from gquery.storage.graph import Snapshot
 from gquery.storage.sorting import distinct
@@ -36,11 +38,17 @@ class Leads(NamedTuple):
         return distinct(np.concatenate([ahead[self.ways & AHEAD > 0], back[self.ways & BACK > 0]]))
 
 
+def always_raised(expression: Expression, error: ExecutionError) -> NoReturn:
+    """Where it is not known whether a match has the element."""
+    raise error
+
+
 @record(frozen=True, slots=True)
 class Reading:
     """A graph, the parameters of a query over it, the control that the query obeys, and what the clauses before have
     bound, if any did. leads: of the data edges that it begins with those that are left, where that is known. threads:
-    that may work for it outside a backend."""
+    that may work for it outside a backend. failed: called where an expression fails for an element that may be in no
+    match; raises the error where one is."""
 
     snapshot: Snapshot
     parameters: Mapping[str, object]
@@ -48,3 +56,4 @@ class Reading:
     seeds: Seeds | None = None
     leads: Leads | None = None
     threads: int = 1
+    failed: Callable[[Expression, ExecutionError], None] = always_raised

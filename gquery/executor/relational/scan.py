@@ -6,14 +6,16 @@ A comparison of a stored column with a value is done by Arrow, in microseconds; 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import pc, to_arrow, truths
+from gquery.errors import ExecutionError
 from gquery.executor.progress import Control
 from gquery.executor.relational.database import running
 from gquery.executor.relational.database.functions import Given
@@ -39,7 +41,9 @@ from gquery.planner.ir.expr import (
     Parameter,
     Type,
     columns,
+    is_volatile,
 )  # fmt: skip
+from gquery.planner.ir.functions.failing import fails, null_where_failing, true_or_failing
 from gquery.planner.ir.types.common_type import DATE, NARROW_INTEGER, type_of_arrow
 from gquery.planner.ir.types.temporal import known_moment, reading
 from gquery.storage.graph import Snapshot
@@ -48,89 +52,97 @@ from gquery.values.durations import Duration
 from gquery.values.moments import Moment
 
 Parameters = Mapping[str, object]
+Predicates = tuple[Expression, ...]
 
 
-def select_vertices(
-    snapshot: Snapshot, table: int, predicates: tuple[Expression, ...], parameters: Parameters, control: Control
-) -> NDArray[np.bool_]:
+class Reading(Protocol):
+    """What a scan reads, as `lowering/reading.py` has it. failed: called for what fails for some elements, which may be
+    in no match; raises the error where one is."""
+
+    @property
+    def snapshot(self) -> Snapshot: ...
+
+    @property
+    def parameters(self) -> Parameters: ...
+
+    @property
+    def control(self) -> Control: ...
+
+    @property
+    def failed(self) -> Callable[[Expression, ExecutionError], None]: ...
+
+
+def select_vertices(reading: Reading, table: int, predicates: Predicates) -> NDArray[np.bool_]:
     """bool[count of the table]: the vertices for which every predicate is true (null is not true)."""
-    return _Scan(snapshot, Kind.NODE, parameters, control, table).select(predicates)
+    return _Scan(reading, Kind.NODE, table).select(predicates)
 
 
-def look_up(
-    snapshot: Snapshot, table: int, predicate: Expression, parameters: Parameters, control: Control
-) -> NDArray[np.int32]:
+def look_up(reading: Reading, table: int, predicate: Expression) -> NDArray[np.int32]:
     """The rows of a vertex table for which the predicate is true, ascending: those that an index of its column names,
     where the values that it asks for can be told and there is one. Else all rows are looked at."""
-    scan = _Scan(snapshot, Kind.NODE, parameters, control, table)
+    scan = _Scan(reading, Kind.NODE, table)
     with translated():
         found = scan.look_up(predicate)
     return np.flatnonzero(scan.select((predicate,))).astype(np.int32) if found is None else found
 
 
-def select_edges(
-    snapshot: Snapshot, table: int, predicates: tuple[Expression, ...], parameters: Parameters, control: Control
-) -> NDArray[np.bool_]:
+def select_edges(reading: Reading, table: int, predicates: Predicates) -> NDArray[np.bool_]:
     """bool[count of the edge table]: the edges for which every predicate is true, of those that are not gone."""
-    rows = snapshot.edges.rows_there(table)
+    edges = reading.snapshot.edges
+    rows = edges.rows_there(table)
     if rows is None:
-        return _Scan(snapshot, Kind.RELATIONSHIP, parameters, control, table).select(predicates)
-    found = np.zeros(snapshot.edge_tables[table].count, np.bool_)
-    found[rows] = _Scan(snapshot, Kind.RELATIONSHIP, parameters, control, table, rows).select(predicates)
+        return _Scan(reading, Kind.RELATIONSHIP, table).select(predicates)
+    found = np.zeros(reading.snapshot.edge_tables[table].count, np.bool_)
+    found[rows] = _Scan(reading, Kind.RELATIONSHIP, table, rows).select(predicates)
     return found
 
 
-def vertex_values(
-    snapshot: Snapshot, expression: Expression, vertices: NDArray[np.int32], parameters: Parameters, control: Control
-) -> pa.Array:
-    """The value of an expression over one vertex variable, for each of the internal vertices."""
-    return _values(snapshot, Kind.NODE, expression, to_arrow(vertices), parameters, control)
-
-
-def among(
-    snapshot: Snapshot,
-    predicates: tuple[Expression, ...],
-    vertices: NDArray[np.int32],
-    parameters: Parameters,
-    control: Control,
-) -> NDArray[np.int32]:
+def among(reading: Reading, predicates: Predicates, vertices: NDArray[np.int32]) -> NDArray[np.int32]:
     """Those of some vertices, ascending, for which all predicates are true: looks at their values alone, and not at the
     columns."""
     keep = np.zeros(len(vertices), np.bool_)
-    for table, where, rows in snapshot.vertex_numbers.ascending_parts(vertices):
-        keep[where] = _Scan(snapshot, Kind.NODE, parameters, control, table, rows).select(predicates)
+    for table, where, rows in reading.snapshot.vertex_numbers.ascending_parts(vertices):
+        keep[where] = _Scan(reading, Kind.NODE, table, rows).select(predicates)
     return vertices[np.flatnonzero(keep)]
 
 
-def edges_among(
-    snapshot: Snapshot,
-    predicates: tuple[Expression, ...],
-    edges: NDArray[np.int64],
-    parameters: Parameters,
-    control: Control,
-) -> NDArray[np.int64]:
+def edges_among(reading: Reading, predicates: Predicates, edges: NDArray[np.int64]) -> NDArray[np.int64]:
     """Those of some edges, ascending, for which all predicates are true."""
     keep = np.zeros(len(edges), np.bool_)
-    for table, where, rows in snapshot.edges.numbers.ascending_parts(edges):
-        keep[where] = _Scan(snapshot, Kind.RELATIONSHIP, parameters, control, table, rows).select(predicates)
+    for table, where, rows in reading.snapshot.edges.numbers.ascending_parts(edges):
+        keep[where] = _Scan(reading, Kind.RELATIONSHIP, table, rows).select(predicates)
     return edges[np.flatnonzero(keep)]
 
 
-def edge_values(
-    snapshot: Snapshot, expression: Expression, edges: NDArray[np.int64], parameters: Parameters, control: Control
-) -> pa.Array:
+def vertex_values(reading: Reading, expression: Expression, vertices: NDArray[np.int32]) -> pa.Array:
+    """The value of an expression over one vertex variable, for each of the internal vertices."""
+    return _values(reading, Kind.NODE, expression, to_arrow(vertices))
+
+
+def edge_values(reading: Reading, expression: Expression, edges: NDArray[np.int64]) -> pa.Array:
     """The value of an expression over one edge variable, for each of the internal edges."""
-    return _values(snapshot, Kind.RELATIONSHIP, expression, to_arrow(edges), parameters, control)
+    return _values(reading, Kind.RELATIONSHIP, expression, to_arrow(edges))
 
 
-def _values(
-    snapshot: Snapshot, kind: Kind, expression: Expression, ids: pa.Array, parameters: Parameters, control: Control
-) -> pa.Array:
+def _values(reading: Reading, kind: Kind, expression: Expression, ids: pa.Array) -> pa.Array:
+    """Null where it fails for an element that is in no match."""
     if isinstance(expression, Column):
-        return gather(snapshot, kind, expression, ids)
-    read = {column: gather(snapshot, kind, column, ids) for column in columns(expression)}
-    found = _evaluate(snapshot, expression, read, parameters, len(ids), control)
+        return gather(reading.snapshot, kind, expression, ids)
+    read = {column: gather(reading.snapshot, kind, column, ids) for column in columns(expression)}
+    try:
+        found = _evaluate(reading, expression, read, len(ids))
+    except ExecutionError as error:
+        _expect_its_own(error, expression)
+        if truths(_evaluate(reading, fails(expression), read, len(ids))).any():
+            reading.failed(expression, error)
+        found = _evaluate(reading, null_where_failing(expression), read, len(ids))
     return pa.concat_arrays(found.chunks) if found.num_chunks else pa.nulls(0, found.type)
+
+
+def _expect_its_own(error: ExecutionError, *expressions: Expression) -> None:
+    """Raises an error which is not one that the expressions are for some values."""
+    if type(error) is not ExecutionError or any(map(is_volatile, expressions)):
+        raise error
 
 
 def dense_ranks(values: pa.Array, type_: Type, control: Control) -> pa.Array:
@@ -152,31 +164,35 @@ def _python_date(known: Moment | Duration) -> object:
 class _Scan:
     """Predicates over the elements of one table, all of them or those in some of its rows."""
 
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        kind: Kind,
-        parameters: Parameters,
-        control: Control,
-        table: int,
-        rows: Ids | None = None,
-    ) -> None:
-        self.snapshot = snapshot
+    def __init__(self, reading: Reading, kind: Kind, table: int, rows: Ids | None = None) -> None:
+        self.reading = reading
+        self.snapshot = reading.snapshot
         self.kind = kind
-        self.parameters = parameters
-        self.control = control
         vertices = kind is Kind.NODE
-        self.table = (snapshot.vertex_tables if vertices else snapshot.edge_tables)[table]
+        self.table = (self.snapshot.vertex_tables if vertices else self.snapshot.edge_tables)[table]
         self.number = table
         self.rows = rows
         self._taken: dict[str | None, pa.ChunkedArray] = {}
         self.count = self.table.count if rows is None else len(rows)
 
-    def select(self, predicates: tuple[Expression, ...]) -> NDArray[np.bool_]:
+    def select(self, predicates: Predicates) -> NDArray[np.bool_]:
+        try:
+            return self._true(predicates)
+        except ExecutionError as error:
+            _expect_its_own(error, *predicates)
+            passing = self._true([true_or_failing(predicate) for predicate in predicates])
+            for predicate in predicates:
+                failing = self._true([fails(predicate)])
+                if np.any(failing & passing):
+                    self.reading.failed(predicate, error)
+                passing &= ~failing
+            return passing
+
+    def _true(self, predicates: Sequence[Expression]) -> NDArray[np.bool_]:
         keep: pa.Array | pa.ChunkedArray | None = None
         with translated():
             for predicate in predicates if self.count else ():
-                self.control.check()
+                self.reading.control.check()
                 here = self._within(predicate)
                 values = self._compared(here)
                 true = cast(self._computed(here) if values is None else values, pa.bool_())
@@ -199,7 +215,7 @@ class _Scan:
         if operator == "=" and not same:
             return None  # it may be equal in another way
         name = None if column.attribute is Attribute.ID else column.key
-        control = self.control
+        control = self.reading.control
         index = self.snapshot.indexes.index(self.number, name, len(same), control.check, control.memory)
         return None if index is None else index.rows(same)
 
@@ -255,7 +271,7 @@ class _Scan:
             case Constant(value=value):
                 return value
             case Parameter(name=name):
-                return self.parameters[name]
+                return self.reading.parameters[name]
             case Call(function="read", arguments=(Constant(value=str() as text),)) if expression.type == DATE:
                 found = reading(text)
                 is_day = found is not None and found.family == "date"
@@ -269,7 +285,7 @@ class _Scan:
 
     def _computed(self, predicate: Expression) -> pa.ChunkedArray:
         read = {column: self._column(column) for column in columns(predicate)}
-        return _evaluate(self.snapshot, predicate, read, self.parameters, self.count, self.control, SqlWriter.condition)
+        return _evaluate(self.reading, predicate, read, self.count, SqlWriter.condition)
 
     def _column(self, column: Column) -> pa.Array | pa.ChunkedArray:
         if column.attribute is Attribute.PROPERTY or (column.attribute is Attribute.ID and self.kind is Kind.NODE):
@@ -309,15 +325,14 @@ _LISTS = (list, tuple, set, frozenset)
 
 
 def _evaluate(
-    snapshot: Snapshot,
+    reading: Reading,
     expression: Expression,
     read: Mapping[Column, pa.Array | pa.ChunkedArray],
-    parameters: Parameters,
     count: int,
-    control: Control,
     write: Callable[[SqlWriter, Expression], str] = SqlWriter.write,
 ) -> pa.ChunkedArray:
     """What an expression is for the values of its columns."""
+    parameters, control = reading.parameters, reading.control
     plain = {column: cast(values, travelling_type(column.type)) for column, values in read.items()}
     small = sum(values.nbytes for values in plain.values()) <= batch_bytes(control)
     directly = computed(expression, plain, count, parameters) if small else None
@@ -328,7 +343,7 @@ def _evaluate(
     if not read:
         relation = pa.table({"row": to_arrow(np.zeros(count, np.int8))})
     writer = SqlWriter(
-        {column: quoted(name) for column, name in names.items()}, parameters, snapshot, check=control.check
+        {column: quoted(name) for column, name in names.items()}, parameters, reading.snapshot, check=control.check
     )
     text = f"SELECT {write(writer, expression)} FROM elements"
     return running.evaluate(text, relation, writer.asked(text), control, rows_at_once([expression]))

@@ -261,11 +261,18 @@ def is_volatile(expression: Expression) -> bool:
 
 def conjuncts(expression: Expression) -> tuple[Expression, ...]:
     """The parts of a conjunction; a row passes when every one of them is true."""
+    if not (isinstance(expression, Call) and expression.function == "and"):
+        return (expression,)
+    return operands(expression)
+
+
+def operands(call: Call) -> tuple[Expression, ...]:
+    """Those of an operator that stands between any number of them, such as AND."""
     found: list[Expression] = []
-    pending = [expression]
+    pending: list[Expression] = [call]
     while pending:
         part = pending.pop()
-        if isinstance(part, Call) and part.function == "and":
+        if isinstance(part, Call) and part.function == call.function:
             pending.extend(reversed(part.arguments))
         else:
             found.append(part)

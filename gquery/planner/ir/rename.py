@@ -15,6 +15,11 @@ def renamed(expression: Expression, name: Callable[[str], str]) -> Expression:
     return with_children(expression, lambda part: renamed(part, name))
 
 
+def copied(name: str, number: int) -> str:
+    """The name of a vertex's copy in a part of a query graph, by the number of this."""
+    return f" {number} {name}"
+
+
 def unnamed(expression: Expression) -> Expression:
     """A predicate on one element without the element's name."""
     return renamed(expression, lambda _: "")

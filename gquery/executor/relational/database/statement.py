@@ -49,7 +49,7 @@ def build_statement(
         "FROM matches AS m",
     ]
     if selection.residual:
-        clauses.append("WHERE " + " AND ".join(below.write(predicate) for predicate in selection.residual))
+        clauses.append("WHERE " + below.all_true(selection.residual))
     varied = [sorting_key(below.write(key), key.type) for key in keys if not is_constant(key)]
     if varied:
         clauses.append("GROUP BY " + ", ".join(varied))
@@ -76,7 +76,7 @@ def build_statement(
             "FROM (",
             *(f"  {clause}" for clause in clauses),
             ") AS r",
-            "WHERE " + " AND ".join(after.write(condition) for condition in selection.where),
+            "WHERE " + after.all_true(selection.where),
         ]
     sql = "\n".join(clauses)
     rows = rows_at_once(selection.expressions)

@@ -17,6 +17,7 @@ from gquery.executor.relational.database.functions import Function, Given
 from gquery.executor.relational.growth import guarded, is_joined, write_range, write_replace
 from gquery.executor.relational.sql.aggregates import is_weighed, plain, weighed
 from gquery.executor.relational.sql.calls import write_call
+from gquery.executor.relational.sql.careful import all_true, joined
 from gquery.executor.relational.sql.comparison import check_depth, condition, equal, is_known_list
 from gquery.executor.relational.sql.gathered import gathering, is_gathered
 from gquery.executor.relational.sql.lists.among import any_whole, doubtful, finds_whole, searched
@@ -39,7 +40,7 @@ from gquery.executor.relational.sql.parameters import given_value, parameter_sql
 from gquery.executor.relational.sql.time.calculated import asked, calculation, is_calculated, with_plain_texts
 from gquery.executor.relational.sql.time.moments import alike
 from gquery.executor.relational.sql.values import by_member, converted, has_key, is_held, needs_keys, sql_type
-from gquery.executor.relational.sql.words import Names, literal, quoted
+from gquery.executor.relational.sql.words import Names, literal, quoted, tried
 from gquery.planner.ir.expr import (
     Aggregate,
     Attribute,
@@ -56,9 +57,11 @@ from gquery.planner.ir.expr import (
     Type,
     children,
     is_volatile,
+    operands,
     walk,
 )  # fmt: skip
 from gquery.planner.ir.functions.calls import comparable
+from gquery.planner.ir.functions.failing import may_fail
 from gquery.planner.ir.types.common_type import holds_any
 from gquery.records import record
 from gquery.stopping import Check, unchecked
@@ -140,6 +143,10 @@ class SqlWriter:
                 return once(parts, short, partial(write_call, expression))
             case Call() if is_calculated(expression):
                 return self._calculated(expression)
+            case Call(function="and" | "or" as operator) if may_fail(expression):
+                return joined(operator, operands(expression), self.write)
+            case Call(function="fails", arguments=(subject,)):
+                return tried(replace(self, subqueries=False).write(subject))
             case Call(function="range" | "replace" as function) if self.around is not None:
                 texts = [self.write(argument) for argument in expression.arguments]
                 return (write_range if function == "range" else write_replace)(expression, texts, self.around)
@@ -206,6 +213,10 @@ class SqlWriter:
                 plain = condition(expression, [self.write(one), self.write(other)])
                 return plain if plain is not None and not is_volatile(expression) else self.write(expression)
         return self.write(expression)
+
+    def all_true(self, conditions: Iterable[Expression]) -> str:
+        """The SQL of whether all conditions are true, likewise."""
+        return all_true(conditions, self.condition)
 
     def asked(self, sql: str) -> Given:
         """The parameters and functions that a statement of the writer's texts speaks of; DuckDB takes no others."""

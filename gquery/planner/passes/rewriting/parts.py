@@ -11,7 +11,7 @@ from gquery.planner.ir.expr import variables
 from gquery.planner.ir.problem import Absence, Constraints
 from gquery.planner.ir.query_graph import Part, QueryEdge, QueryGraph, Scope
 from gquery.planner.ir.relations import Identity
-from gquery.planner.ir.rename import renamed
+from gquery.planner.ir.rename import copied, renamed
 from gquery.planner.passes.draft import Draft
 from gquery.planner.search.context import Context
 from gquery.records import replace
@@ -71,7 +71,7 @@ def _with_copies(graph: QueryGraph, number: int) -> QueryGraph:
 def _with_copy(graph: QueryGraph, number: int, vertex: int) -> QueryGraph:
     original = graph.vertices[vertex]
     new = len(graph.vertices)
-    variable = f" {number} {original.variable}"
+    variable = copied(original.variable, number)
     part = graph.parts[number]
     names = {original.variable: variable}
     predicates = tuple(renamed(each, lambda name: names.get(name, name)) for each in part.predicates)
