@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 import pyarrow as pa
 
 from gquery.errors import ExecutionError, GQueryError, ParseError, QueryWarning
-from gquery.executor.chain.rows import Rows
+from gquery.executor.chain.rows import Rows, beginning_with
 from gquery.executor.devices import backend_of, card_beside, walker_beside
 from gquery.executor.engine import Engine, placed
 from gquery.executor.matching import Measured
@@ -44,6 +44,7 @@ from gquery.settings import Settings
 from gquery.stopping import Check, unchecked
 from gquery.storage.graph import Snapshot
 from gquery.storage.load.report import LoadReport
+from gquery.storage.numbering import Ids
 from gquery.storage.persist import save
 from gquery.storage.schema import Schema
 from gquery.values.parameters import snapshot_of
@@ -247,16 +248,18 @@ def _occurs(
     parameters: Mapping[str, Any],
     settings: Settings,
     match: Match,
-    failing: Expression,
+    expression: Expression,
+    elements: Ids,
     before: Rows | None,
     control: Control,
 ) -> bool:
-    """Whether a match, which begins with the rows `before` if there are any, may have an element for which an
-    expression fails: then this is an error of the query's."""
-    bound = matches_that_fail(match, failing)
-    if bound is None:
+    """Whether a match may have one of some elements for which an expression fails: then this is an error of the
+    query's. before: what it begins with, if it begins with rows."""
+    failing = matches_that_fail(match, expression)
+    if failing is None:
         return True
-    planned = Planned(bound, snapshot, parameters, settings, Remembered(), (), control.check)
+    planned = Planned(failing.query, snapshot, parameters, settings, Remembered(), (), control.check)
+    before = before or beginning_with(elements, failing.edge, failing.begins, snapshot)
     return any(batch.num_rows for batch in planned.run(control, before=before))
 
 

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
+from gquery.errors import ExecutionError
 from gquery.executor.backend import Backend
-from gquery.executor.chain.rows import Rows
-from gquery.executor.lowering.reading import Leads
+from gquery.executor.chain.rows import Rows, bound_by
+from gquery.executor.lowering.reading import Failed, Leads
+from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
@@ -17,6 +19,7 @@ from gquery.planner.ir.walks import Sampler
 from gquery.records import record
 from gquery.stopping import Check
 from gquery.storage.graph import Snapshot
+from gquery.storage.numbering import Ids
 
 if TYPE_CHECKING:
     from gquery.executor.chain.again import Again
@@ -97,8 +100,8 @@ class Engine:
     beside: what counts may go to instead. walker: another whose walks make better plans of counts that the backend
     takes long for. again: what the same plan has made ready on other snapshots. leads: by the number of a plan, the
     edges that are left of those which it begins with. keeps: what a run makes ready stands by for others of the same
-    plan on the same snapshot. occurs: whether a match that begins with the rows, if there are any, may have an element
-    for which an expression fails."""
+    plan on the same snapshot. occurs: whether a match may have one of some elements for which an expression fails, of a
+    match that begins with rows one that begins with these."""
 
     backend: Callable[[Check], Backend]
     snapshot: Snapshot
@@ -109,7 +112,17 @@ class Engine:
     again: Again | None = None
     leads: Mapping[int, Leads | None] = field(default_factory=dict)
     keeps: bool = False
-    occurs: Callable[[Match, Expression, Rows | None, Control], bool] | None = None
+    occurs: Callable[[Match, Expression, Ids, Rows | None, Control], bool] | None = None
+
+    def failed(self, match: Match, control: Control, seeds: Seeds | None = None) -> Failed:
+        """What a match calls where an expression fails for some elements."""
+
+        def failed(expression: Expression, elements: Ids, error: ExecutionError) -> None:
+            before = None if seeds is None else iter([bound_by(seeds)])
+            if self.occurs is None or self.occurs(match, expression, elements, before, control):
+                raise error
+
+        return failed
 
 
 def placed(second_half: SecondHalf, matchings: Sequence[MatchPlan], engine: Engine) -> tuple[bool, str]:

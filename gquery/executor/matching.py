@@ -10,9 +10,9 @@ from functools import cache
 
 import pyarrow as pa
 
-from gquery.errors import ExecutionError, MemoryLimitError, UnsupportedError
+from gquery.errors import MemoryLimitError, UnsupportedError
 from gquery.executor.backend import Backend, Candidates, Item, Masks
-from gquery.executor.chain.rows import Rows, as_ids, bound_by
+from gquery.executor.chain.rows import Rows, as_ids
 from gquery.executor.engine import Engine, SecondHalf, placed
 from gquery.executor.expansion.expand import Matches
 from gquery.executor.expansion.products import products
@@ -26,7 +26,7 @@ from gquery.executor.progress import Control, GivenUp, OrdersGivenUp, Step, Try
 from gquery.executor.race import CardLater, Doubted, Follower, first_of
 from gquery.executor.relational.streams import Made, Work
 from gquery.executor.standby import key_of, standing_by, taken
-from gquery.planner.ir.expr import Expression, variables
+from gquery.planner.ir.expr import variables
 from gquery.planner.ir.match_plan import MatchPlan
 from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, QueryPlan
 from gquery.planner.ir.relations import SEED
@@ -278,7 +278,8 @@ class Matching:
         with there.timed("filter"):
             engine = self.engine
             leads = engine.leads.get(self.plan.number)
-            reading = Reading(engine.snapshot, engine.parameters, self.control, None, leads, failed=self._failed(None))
+            failed = engine.failed(self.plan.segment, self.control)
+            reading = Reading(engine.snapshot, engine.parameters, self.control, None, leads, failed=failed)
             matcher = Matcher.filtering(backend, self.plan.graph, self.plan.filters, reading, masks)
         if any(each.space == "candidates" for each in matchings):
             with there.timed("refine"):
@@ -296,8 +297,8 @@ class Matching:
         listed = tuple(dict.fromkeys((*self.plan.rows, *left)))
         if not self.plan.looks_up:
             return self._listed(listed)
-        engine = self.engine
-        reading = Reading(engine.snapshot, engine.parameters, self.control, failed=self._failed(None))
+        engine, failed = self.engine, self.engine.failed(self.plan.segment, self.control)
+        reading = Reading(engine.snapshot, engine.parameters, self.control, failed=failed)
         as_rows = as_ids(self.plan.graph, listed, {})
         return (as_rows(batch) for batch in products(self.plan, reading))
 
@@ -346,22 +347,11 @@ class Matching:
             with standing_by(matcher), closing(found):
                 yield from found
 
-    def _failed(self, seeds: Seeds | None) -> Callable[[Expression, ExecutionError], None]:
-        """What is called where an expression fails for some elements."""
-        occurs, segment, control = self.engine.occurs, self.plan.segment, self.control
-
-        def failed(expression: Expression, error: ExecutionError) -> None:
-            before = None if seeds is None else iter([bound_by(seeds)])
-            if occurs is None or occurs(segment, expression, before, control):
-                raise error
-
-        return failed
-
     def _prepared(self, seeds: Seeds | None = None) -> Matcher:
         """With candidates that are filtered and perhaps refined; how they are matched is planned meanwhile."""
         plan, engine, check, profile = self.plan, self.engine, self.control.check, self.measured.profile
         leads = engine.leads.get(plan.number)
-        failed = self._failed(seeds)
+        failed = engine.failed(plan.segment, self.control, seeds)
         reading = Reading(engine.snapshot, engine.parameters, self.control, seeds, leads, engine.threads, failed)
         if engine.again is not None and (ready := engine.again.ready(plan, self.second_half, engine, reading)):
             self.measured.matchings = ready.matchings

@@ -206,7 +206,7 @@ class Chain:
         from gquery.executor.paths.search import PathSearch  # Numba takes half a second to import
 
         reading = Reading(self.engine.snapshot, self.engine.parameters, control)
-        search = PathSearch(step, self.engine.threads, reading)
+        search = PathSearch(step, self.engine.threads, reading, partial(self.engine.failed, step.segment, control))
         if step.begins is not None:
             return search.from_looked_up(step.begins)
         return search.from_anywhere(rows) if step.together else self.joins[number].run(rows, search.from_seeds, control)

@@ -15,7 +15,7 @@ from gquery.planner.ir.expr import INTEGER, NODE, RELATIONSHIP, Call, Constant, 
 from gquery.planner.ir.functions.failing import fails, may_fail, true_or_failing
 from gquery.planner.ir.query_graph import Part, QueryEdge, QueryGraph, QueryVertex
 from gquery.planner.ir.rename import copied, renamed
-from gquery.planner.ir.segments import BoundQuery, Match, Project, Projection, ProjectionItem, Variable
+from gquery.planner.ir.segments import BoundQuery, Match, Paths, Project, Projection, ProjectionItem, Variable
 from gquery.records import record, replace
 
 _ONE = Constant(INTEGER, Span(0, 0), 1)
@@ -23,19 +23,34 @@ _ONE = Constant(INTEGER, Span(0, 0), 1)
 _Element = TypeVar("_Element", QueryVertex, QueryEdge)
 
 
-def matches_that_fail(match: Match, failing: Expression) -> BoundQuery | None:
-    """A query for one match, if there is any, with an element for which an expression fails: a condition of the match,
-    or a side of a comparison that is one. None where it is none of these. What begins with rows begins with one for
-    each seed here, which has the vertices that it binds."""
-    graph = _Failing(match.graph, _of_originals(match.graph, failing)).graph()
-    if graph is None:
+@record(frozen=True, slots=True)
+class Failing:
+    """query: for one match, if there is any, in which an expression fails. begins: the vertices that its rows begin
+    with: those that the match begins with, else the one that the expression fails for, or the ends of the edge."""
+
+    query: BoundQuery
+    begins: tuple[str, ...]
+    edge: QueryEdge | None
+
+
+def matches_that_fail(match: Match, failing: Expression) -> Failing | None:
+    """failing: a condition of the match, or a side of a comparison that is one. None where it is none of these."""
+    failing = _of_originals(match.graph, failing)
+    graph = _Failing(match.graph, failing).graph()
+    edge = next((each for each in match.graph.edges if each.variable in variables(failing)), None)
+    if graph is None or (isinstance(match, Paths) and edge is not None):  # of a path some edges fail, others do not
         return None
-    begins = tuple(Variable(name, NODE) for name in match.seeded)
-    own = (Variable(vertex.variable, NODE) for vertex in graph.vertices if vertex.variable not in match.seeded)
-    edges = (Variable(edge.variable, RELATIONSHIP) for edge in graph.edges)
-    found = Match(graph, match.seeded, (), begins, (*begins, *own, *edges))
+    bound = match.seeded or tuple(dict.fromkeys(variables(failing) if edge is None else _ends(match.graph, edge)))
+    begins = tuple(Variable(name, NODE) for name in bound)
+    own = (Variable(vertex.variable, NODE) for vertex in graph.vertices if vertex.variable not in bound)
+    edges = (Variable(each.variable, RELATIONSHIP) for each in graph.edges)
+    output = (*begins, *own, *edges)
+    found = Match(graph, bound, (), begins, output)
+    if isinstance(match, Paths):
+        found = replace(match, graph=graph, bound=bound, predicates=(), input=begins, output=output)
     first = Projection((ProjectionItem("found", _ONE),), False, (), None, _ONE)
-    return BoundQuery((found, Project(first, (), found.output, (Variable("found", INTEGER),))))
+    query = BoundQuery((found, Project(first, (), output, (Variable("found", INTEGER),))))
+    return Failing(query, bound, edge)
 
 
 @record(frozen=True, slots=True)
@@ -101,6 +116,10 @@ def _of_originals(graph: QueryGraph, expression: Expression) -> Expression:
     own = [vertex.variable for vertex in graph.vertices]
     names = {copied(name, number): name for number in range(len(graph.parts)) for name in own}
     return renamed(expression, lambda name: names.get(name, name))
+
+
+def _ends(graph: QueryGraph, edge: QueryEdge) -> tuple[str, str]:
+    return graph.vertices[edge.source].variable, graph.vertices[edge.target].variable
 
 
 def _conditions(graph: QueryGraph) -> Iterator[Expression]:

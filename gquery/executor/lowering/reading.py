@@ -14,9 +14,14 @@ from gquery.executor.progress import Control
 from gquery.planner.ir.expr import Expression
 from gquery.records import record
 from gquery.storage.graph import Snapshot
+from gquery.storage.numbering import Ids
 from gquery.storage.sorting import distinct
 
 AHEAD, BACK = 1, 2  # ways in which a data edge may be at a query edge, as in `cpu/kernels/nearby.py`
+
+
+Failed = Callable[[Expression, Ids, ExecutionError], None]
+"""Called where an expression fails for some elements, which may be in no match; raises the error where one is."""
 
 
 class Leads(NamedTuple):
@@ -38,7 +43,7 @@ class Leads(NamedTuple):
         return distinct(np.concatenate([ahead[self.ways & AHEAD > 0], back[self.ways & BACK > 0]]))
 
 
-def always_raised(expression: Expression, error: ExecutionError) -> NoReturn:
+def always_raised(expression: Expression, elements: Ids, error: ExecutionError) -> NoReturn:
     """Where it is not known whether a match has the element."""
     raise error
 
@@ -47,8 +52,7 @@ def always_raised(expression: Expression, error: ExecutionError) -> NoReturn:
 class Reading:
     """A graph, the parameters of a query over it, the control that the query obeys, and what the clauses before have
     bound, if any did. leads: of the data edges that it begins with those that are left, where that is known. threads:
-    that may work for it outside a backend. failed: called where an expression fails for an element that may be in no
-    match; raises the error where one is."""
+    that may work for it outside a backend. failed: what is called where an expression fails."""
 
     snapshot: Snapshot
     parameters: Mapping[str, object]
@@ -56,4 +60,4 @@ class Reading:
     seeds: Seeds | None = None
     leads: Leads | None = None
     threads: int = 1
-    failed: Callable[[Expression, ExecutionError], None] = always_raised
+    failed: Failed = always_raised

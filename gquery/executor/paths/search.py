@@ -14,7 +14,7 @@ import pyarrow as pa
 from gquery.arrays import to_arrow, to_numpy
 from gquery.executor.chain.rows import Rows, batch_of
 from gquery.executor.expansion.products import looked_up, products
-from gquery.executor.lowering.reading import Reading
+from gquery.executor.lowering.reading import Failed, Reading
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.paths.begun import Begun
 from gquery.executor.paths.hops import Vertices
@@ -43,12 +43,14 @@ _WAYS: Mapping[str, Callable[[Begun], Iterator[Found]]] = {
 
 
 class PathSearch:
-    """One step of a chain, on so many threads."""
+    """One step of a chain, on so many threads. failed: what is called where a condition fails for some elements, for
+    paths of some seeds."""
 
-    def __init__(self, plan: PathsPlan, threads: int, reading: Reading) -> None:
+    def __init__(self, plan: PathsPlan, threads: int, reading: Reading, failed: Callable[[Seeds], Failed]) -> None:
         self.plan = plan
         self._threads = threads
         self._reading = reading
+        self._failed = failed
 
     def from_seeds(self, seeds: Seeds, listed: Sequence[str]) -> Rows:
         """Rows with the number of the seed in the column SEED, and what is listed of the path and the vertex at its
@@ -79,14 +81,17 @@ class PathSearch:
     def _found(self, seeds: Seeds) -> Iterator[Found]:
         """The paths of some seeds. What is reserved for them is given back when it is closed."""
         with self._alone() as reading:
-            yield from _WAYS[self.plan.way](Begun.of(self.plan, seeds, self._threads, reading))
+            yield from _WAYS[self.plan.way](self._begun(seeds, reading))
 
     def _led_to(self, sources: Vertices) -> Rows:
         """A row for each vertex that paths from any of some vertices lead to."""
         seeds = Seeds(len(sources), {self._source: sources})
         with self._alone() as reading:
-            for ends in led_to_together(Begun.of(self.plan, seeds, self._threads, reading)):
+            for ends in led_to_together(self._begun(seeds, reading)):
                 yield batch_of({name: to_arrow(ends) for name in self.plan.rows}, len(ends))
+
+    def _begun(self, seeds: Seeds, reading: Reading) -> Begun:
+        return Begun.of(self.plan, seeds, self._threads, replace(reading, failed=self._failed(seeds)))
 
     @contextmanager
     def _alone(self) -> Iterator[Reading]:

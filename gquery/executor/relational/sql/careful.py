@@ -7,11 +7,11 @@ at nothing but the branch that a row takes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import reduce
 
 from gquery.executor.relational.sql.once import once
-from gquery.planner.ir.expr import Expression
-from gquery.planner.ir.functions.failing import safe_first
+from gquery.planner.ir.expr import Call, Expression, walk
+from gquery.planner.ir.functions.failing import may_fail, safe_first
+from gquery.records import record
 
 _SHORT = 80  # characters of a text that may stand twice
 
@@ -24,20 +24,44 @@ def all_true(conditions: Iterable[Expression], write: Write) -> str:
     together = " AND ".join(map(write, safe))
     if not failing:
         return together
-    tests = [*([together] if safe else []), *map(write, failing)]
-    return reduce(lambda rest, test: f"CASE WHEN {test} THEN {rest} ELSE FALSE END", reversed(tests))
+    *tests, last = [*([together] if safe else []), *map(write, failing)]
+    return (
+        f"CASE {' '.join(f'WHEN ({test}) IS NOT TRUE THEN FALSE' for test in tests)} ELSE {last} END" if tests else last
+    )
 
 
 def joined(operator: str, parts: Sequence[Expression], write: Write) -> str:
     """AND or OR of the parts."""
     safe, failing = safe_first(parts)
-    word, told, answer = (" AND ", "NOT ", "FALSE") if operator == "and" else (" OR ", "", "TRUE")
+    form = _Form(*((" AND ", "NOT ", "FALSE") if operator == "and" else (" OR ", "", "TRUE")))
+    tests = [*([f"({form.word.join(map(write, safe))})"] if safe else []), *map(write, failing)]
+    is_flat = all(not _is_joined(inner) for part in failing for inner in walk(part) if inner is not part)
+    return f"({form.flat(tests) if is_flat else form.halved(tests)})"
 
-    def before(rest: str, test: str) -> str:
-        def text(given: list[str]) -> str:
-            return f"CASE WHEN {told}{given[0]} THEN {answer} ELSE {given[0]}{word}{given[1]} END"
 
-        return once([test, f"({rest})"], [len(test) <= _SHORT, True], text)
+def _is_joined(part: Expression) -> bool:
+    return isinstance(part, Call) and part.function in ("and", "or") and may_fail(part)
 
-    tests = [*([f"({word.join(map(write, safe))})"] if safe else []), *map(write, failing)]
-    return f"({reduce(before, reversed(tests))})"
+
+@record(frozen=True, slots=True)
+class _Form:
+    """word: between the parts. told: before a part that tells the `answer` alone."""
+
+    word: str
+    told: str
+    answer: str
+
+    def flat(self, tests: list[str]) -> str:
+        """One after the other; all again where none tells the answer, which may be null."""
+        if len(tests) == 1:
+            return tests[0]
+        cases = " ".join(f"WHEN {self.told}{test} THEN {self.answer}" for test in tests[:-1])
+        return f"CASE {cases} ELSE {self.word.join(tests)} END"
+
+    def halved(self, tests: list[str]) -> str:
+        """The first half, then the other: parts within parts within parts would stand there again and again."""
+        if len(tests) == 1:
+            return tests[0]
+        half = len(tests) // 2
+        test, rest = f"({self.halved(tests[:half])})", f"({self.halved(tests[half:])})"
+        return once([test, rest], [len(test) <= _SHORT, True], self.flat)
