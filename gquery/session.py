@@ -15,26 +15,28 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
+from gquery.arrays import to_numpy
 from gquery.errors import ExecutionError, GQueryError, ParseError, QueryWarning
-from gquery.executor.chain.rows import Rows, beginning_with
+from gquery.executor.chain.rows import Rows
 from gquery.executor.devices import backend_of, card_beside, walker_beside
 from gquery.executor.engine import Engine, placed
 from gquery.executor.matching import Measured
 from gquery.executor.progress import Control
-from gquery.executor.run import Chain, Tails
+from gquery.executor.run import Chain, Place, Tails
 from gquery.grammar.parser import parse
 from gquery.imports import CONVERSION, ENGINE, import_apart
 from gquery.planner.binding.clauses import bind
 from gquery.planner.explain import Ran, explain
-from gquery.planner.failures import matches_that_fail
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.query_plan import ChainPlan
 from gquery.planner.ir.segments import BoundQuery, Match
 from gquery.planner.memo.remembered import Memos, Remembered, types_of
 from gquery.planner.passes.demand import pushed_limit
 from gquery.planner.plan import plan_chain
+from gquery.planner.relevant import relevant_elements
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import CPU, for_card, for_memory, for_threads
 from gquery.planner.search.second_half import SecondHalf
@@ -174,8 +176,10 @@ class Planned:
         known: Remembered,
         asked: tuple[Hashable, ...],
         check: Check,
+        within: Place = (),
     ) -> None:
-        """known: what is remembered of queries, this one by what is `asked`."""
+        """known: what is remembered of queries, this one by what is `asked`. within: where it is in the run of another,
+        which reads ids."""
         if bound.device is not None:
             settings = settings.changed(device=bound.device)
         snapshot.counts.make_sure(bound.edge_types, check)
@@ -194,12 +198,12 @@ class Planned:
         )
         self.notices, self.device = bound.notices, bound.device
         backend, besides = partial(backend_of, settings), (card_beside(settings), walker_beside(settings))
-        occurs = partial(_occurs, snapshot, parameters, settings)
-        self.engine = Engine(backend, snapshot, parameters, settings.threads, *besides, keeps=True, occurs=occurs)
+        relevant = partial(_relevant, snapshot, parameters, settings)
+        self.engine = Engine(backend, snapshot, parameters, settings.threads, *besides, keeps=True, relevant=relevant)
         if chains:
             self.chain = chains[0].on(self.engine)
             return
-        self.chain = Chain.of(self.plan, self.matchings, self.engine, tails, check)
+        self.chain = Chain.of(self.plan, self.matchings, self.engine, tails, check, within)
         if self.chain.lasts:
             chains.append(self.chain.on(replace(self.engine, parameters={})))
 
@@ -243,24 +247,24 @@ class Planned:
         return placed(second_half, second_half.estimated(control.check), self.engine)[1]
 
 
-def _occurs(
+def _relevant(
     snapshot: Snapshot,
     parameters: Mapping[str, Any],
     settings: Settings,
     match: Match,
-    expression: Expression,
-    elements: Ids,
-    before: Rows | None,
+    failing: Expression,
+    before: pa.RecordBatch | None,
     control: Control,
-) -> bool:
-    """Whether a match may have one of some elements for which an expression fails: then this is an error of the
-    query's. before: what it begins with, if it begins with rows."""
-    failing = matches_that_fail(match, expression)
-    if failing is None:
-        return True
-    planned = Planned(failing.query, snapshot, parameters, settings, Remembered(), (), control.check)
-    before = before or beginning_with(elements, failing.edge, failing.begins, snapshot)
-    return any(batch.num_rows for batch in planned.run(control, before=before))
+) -> Iterator[Ids]:
+    """The elements that a condition which fails for some is asked of, as `Engine` wants them."""
+    for query in relevant_elements(match, failing):
+        planned = Planned(query, snapshot, parameters, settings, Remembered(), (), control.check, _WITHIN)
+        rows = planned.run(control, before=None if before is None else (rows for rows in (before,)))
+        found = [to_numpy(batch.column(0)) for batch in rows]
+        yield np.concatenate([np.zeros(0, np.int32), *found])
+
+
+_WITHIN = (0,)  # the place of a query whose rows go on within another's run, with ids
 
 
 class Prepared(Planned):

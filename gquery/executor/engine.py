@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
+import pyarrow as pa
+
 from gquery.errors import ExecutionError
 from gquery.executor.backend import Backend
-from gquery.executor.chain.rows import Rows, bound_by
-from gquery.executor.lowering.reading import Failed, Leads
+from gquery.executor.chain.rows import bound_by
+from gquery.executor.lowering.reading import Leads, Relevant
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
 from gquery.planner.ir.expr import Expression
@@ -100,8 +102,9 @@ class Engine:
     beside: what counts may go to instead. walker: another whose walks make better plans of counts that the backend
     takes long for. again: what the same plan has made ready on other snapshots. leads: by the number of a plan, the
     edges that are left of those which it begins with. keeps: what a run makes ready stands by for others of the same
-    plan on the same snapshot. occurs: whether a match may have one of some elements for which an expression fails, of a
-    match that begins with rows one that begins with these."""
+    plan on the same snapshot. relevant: of which elements a condition of a
+    match is asked, first some, then all; nothing where that is not known. Of a match that begins with rows those that
+    begin with some rows."""
 
     backend: Callable[[Check], Backend]
     snapshot: Snapshot
@@ -112,17 +115,21 @@ class Engine:
     again: Again | None = None
     leads: Mapping[int, Leads | None] = field(default_factory=dict)
     keeps: bool = False
-    occurs: Callable[[Match, Expression, Ids, Rows | None, Control], bool] | None = None
+    relevant: Callable[[Match, Expression, pa.RecordBatch | None, Control], Iterator[Ids]] | None = None
 
-    def failed(self, match: Match, control: Control, seeds: Seeds | None = None) -> Failed:
-        """What a match calls where an expression fails for some elements."""
+    def relevant_to(self, match: Match, control: Control, seeds: Seeds | None = None) -> Relevant:
+        """Of which elements a condition is asked that fails for some; seeds: that the match begins with."""
 
-        def failed(expression: Expression, elements: Ids, error: ExecutionError) -> None:
-            before = None if seeds is None else iter([bound_by(seeds)])
-            if self.occurs is None or self.occurs(match, expression, elements, before, control):
+        def relevant(expression: Expression, error: ExecutionError) -> Iterator[Ids]:
+            before = None if seeds is None else bound_by(seeds)
+            found = iter(()) if self.relevant is None else self.relevant(match, expression, before, control)
+            first = next(found, None)
+            if first is None:
                 raise error
+            yield first
+            yield from found
 
-        return failed
+        return relevant
 
 
 def placed(second_half: SecondHalf, matchings: Sequence[MatchPlan], engine: Engine) -> tuple[bool, str]:

@@ -278,8 +278,8 @@ class Matching:
         with there.timed("filter"):
             engine = self.engine
             leads = engine.leads.get(self.plan.number)
-            failed = engine.failed(self.plan.segment, self.control)
-            reading = Reading(engine.snapshot, engine.parameters, self.control, None, leads, failed=failed)
+            relevant = engine.relevant_to(self.plan.segment, self.control)
+            reading = Reading(engine.snapshot, engine.parameters, self.control, None, leads, relevant=relevant)
             matcher = Matcher.filtering(backend, self.plan.graph, self.plan.filters, reading, masks)
         if any(each.space == "candidates" for each in matchings):
             with there.timed("refine"):
@@ -297,8 +297,8 @@ class Matching:
         listed = tuple(dict.fromkeys((*self.plan.rows, *left)))
         if not self.plan.looks_up:
             return self._listed(listed)
-        engine, failed = self.engine, self.engine.failed(self.plan.segment, self.control)
-        reading = Reading(engine.snapshot, engine.parameters, self.control, failed=failed)
+        engine, relevant = self.engine, self.engine.relevant_to(self.plan.segment, self.control)
+        reading = Reading(engine.snapshot, engine.parameters, self.control, relevant=relevant)
         as_rows = as_ids(self.plan.graph, listed, {})
         return (as_rows(batch) for batch in products(self.plan, reading))
 
@@ -351,8 +351,8 @@ class Matching:
         """With candidates that are filtered and perhaps refined; how they are matched is planned meanwhile."""
         plan, engine, check, profile = self.plan, self.engine, self.control.check, self.measured.profile
         leads = engine.leads.get(plan.number)
-        failed = engine.failed(plan.segment, self.control, seeds)
-        reading = Reading(engine.snapshot, engine.parameters, self.control, seeds, leads, engine.threads, failed)
+        relevant = engine.relevant_to(plan.segment, self.control, seeds)
+        reading = Reading(engine.snapshot, engine.parameters, self.control, seeds, leads, engine.threads, relevant)
         if engine.again is not None and (ready := engine.again.ready(plan, self.second_half, engine, reading)):
             self.measured.matchings = ready.matchings
             return ready.matcher(engine.backend(check), plan.graph, reading)

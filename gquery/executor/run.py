@@ -206,7 +206,8 @@ class Chain:
         from gquery.executor.paths.search import PathSearch  # Numba takes half a second to import
 
         reading = Reading(self.engine.snapshot, self.engine.parameters, control)
-        search = PathSearch(step, self.engine.threads, reading, partial(self.engine.failed, step.segment, control))
+        relevant = partial(self.engine.relevant_to, step.segment, control)
+        search = PathSearch(step, self.engine.threads, reading, relevant)
         if step.begins is not None:
             return search.from_looked_up(step.begins)
         return search.from_anywhere(rows) if step.together else self.joins[number].run(rows, search.from_seeds, control)

@@ -69,8 +69,8 @@ from it (`equal_values.py`), and edges that are compared, as in `p.time < q.time
 their ends (`compared_edges.py`). What is left out because it always holds is certain (`storage/invariants.py`); what is
 worth its cost is estimated (`storage/statistics.py`).
 A condition is asked of all elements of its kind, also of those that no match has. Where it fails for some, such as
-`10 / b.x > 1` where x is 0, these are no candidates, and `planner/failures.py` makes a query of its own for one match
-that has such an element: only if there is one is it an error.
+`10 / b.x > 1` where x is 0, it is asked again of what matters alone: `planner/relevant.py` makes a query of its own for
+the elements that matches have which need not fulfil it.
 {constraints}
 
 ## 4. Order and plan

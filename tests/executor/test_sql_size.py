@@ -73,7 +73,7 @@ ALONE = {"pi", "e", "rand", "nodes", "relationships", "startnode", "endnode"}  #
 ALONE |= {"timestamp", "datetime.fromepoch", "datetime.fromepochmillis"}
 ALONE |= {"moment", "truncate", "time", "duration", "date.truncate"}  # calculated before, or by `calculate`
 ALONE |= {f"duration.{name}" for name in ("between", "inmonths", "indays", "inseconds")}
-ALONE |= {"fails", "join paths", "unwind", "percentilecont", "percentiledisc"}
+ALONE |= {"join paths", "unwind", "percentilecont", "percentiledisc"}
 
 
 def _nested(template: str, inner: str, depth: int) -> str:

@@ -46,8 +46,9 @@ class Paired:
         sides = {part: f"r.{quoted(name)}" for name, part in of_rows.read.items()}
         sides |= {part: f"m.{quoted(name)}" for name, part in of_matches.read.items()}
         writer = SqlWriter(sides, parameters, of_rows.snapshot)
-        tests = [writer.all_true(conditions)] if conditions else []
-        tests += [f"m.{quoted(SEED)} = r.{quoted(SEED)}"] if seeded else []
+        # Where a side of a condition alone may fail, DuckDB would compute it for rows that join nothing, too.
+        joins = [f"m.{quoted(SEED)} = r.{quoted(SEED)}"] if seeded else []
+        tests = [*joins, *([writer.all_true(conditions, *joins)] if conditions else [])]
         self._sql = "\n".join([
             "SELECT " + ", ".join([f"r.{quoted(ROW)}", *(sides[part] for part in carried)]),
             f"FROM matches AS m JOIN rows AS r ON {' AND '.join(tests) or 'TRUE'}",

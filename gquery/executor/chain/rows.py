@@ -19,11 +19,9 @@ from gquery.executor.progress import Control
 from gquery.executor.relational.elements import path_ids
 from gquery.executor.relational.selection import WEIGHT
 from gquery.planner.ir.expr import NODE, PATH, RELATIONSHIP
-from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
+from gquery.planner.ir.query_graph import QueryGraph
 from gquery.planner.ir.relations import End
 from gquery.planner.ir.segments import Variable
-from gquery.storage.graph import Snapshot
-from gquery.storage.numbering import Ids
 
 Rows = Iterator[pa.RecordBatch]
 
@@ -55,17 +53,6 @@ def bound_by(seeds: Seeds) -> pa.RecordBatch:
         bound[name] = found.vertices
     bound |= {name: column[own] for name, column in seeds.columns.items()}
     return batch_of({name: to_arrow(column) for name, column in bound.items()}, len(own))
-
-
-def beginning_with(elements: Ids, edge: QueryEdge | None, names: tuple[str, ...], snapshot: Snapshot) -> Rows:
-    """Rows of some vertices, or of the ends of some edges that may be at a query edge; names: of the columns."""
-    columns = [elements.astype(np.int32, copy=False)] * 2
-    if edge is not None:
-        source, target = snapshot.edges.ends_of(elements.astype(np.int64, copy=False))
-        columns = [source, target] if edge.directed else list(np.hstack([[source, target], [target, source]]))
-    fitting = np.arange(len(columns[0])) if len(names) == 2 else np.flatnonzero(columns[0] == columns[1])
-    found = {name: to_arrow(column[fitting]) for name, column in zip(names, columns, strict=False)}
-    yield batch_of(found, len(fitting))
 
 
 def as_ids(

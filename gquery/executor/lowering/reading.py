@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -20,8 +20,9 @@ from gquery.storage.sorting import distinct
 AHEAD, BACK = 1, 2  # ways in which a data edge may be at a query edge, as in `cpu/kernels/nearby.py`
 
 
-Failed = Callable[[Expression, Ids, ExecutionError], None]
-"""Called where an expression fails for some elements, which may be in no match; raises the error where one is."""
+Relevant = Callable[[Expression, ExecutionError], Iterator[Ids]]
+"""Of which elements a condition is asked, once it has failed for some: first some of them, then all. Raises the error
+where that is not known."""
 
 
 class Leads(NamedTuple):
@@ -43,8 +44,8 @@ class Leads(NamedTuple):
         return distinct(np.concatenate([ahead[self.ways & AHEAD > 0], back[self.ways & BACK > 0]]))
 
 
-def always_raised(expression: Expression, elements: Ids, error: ExecutionError) -> NoReturn:
-    """Where it is not known whether a match has the element."""
+def all_relevant(expression: Expression, error: ExecutionError) -> NoReturn:
+    """Where it is asked of all."""
     raise error
 
 
@@ -52,7 +53,8 @@ def always_raised(expression: Expression, elements: Ids, error: ExecutionError) 
 class Reading:
     """A graph, the parameters of a query over it, the control that the query obeys, and what the clauses before have
     bound, if any did. leads: of the data edges that it begins with those that are left, where that is known. threads:
-    that may work for it outside a backend. failed: what is called where an expression fails."""
+    that may work for it outside a backend. relevant: of which elements a condition
+    is asked that fails for some."""
 
     snapshot: Snapshot
     parameters: Mapping[str, object]
@@ -60,4 +62,4 @@ class Reading:
     seeds: Seeds | None = None
     leads: Leads | None = None
     threads: int = 1
-    failed: Failed = always_raised
+    relevant: Relevant = all_relevant

@@ -14,7 +14,7 @@ import pyarrow as pa
 from gquery.arrays import to_arrow, to_numpy
 from gquery.executor.chain.rows import Rows, batch_of
 from gquery.executor.expansion.products import looked_up, products
-from gquery.executor.lowering.reading import Failed, Reading
+from gquery.executor.lowering.reading import Reading, Relevant
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.paths.begun import Begun
 from gquery.executor.paths.hops import Vertices
@@ -43,14 +43,14 @@ _WAYS: Mapping[str, Callable[[Begun], Iterator[Found]]] = {
 
 
 class PathSearch:
-    """One step of a chain, on so many threads. failed: what is called where a condition fails for some elements, for
-    paths of some seeds."""
+    """One step of a chain, on so many threads. relevant: for paths of some seeds, of which elements a condition is
+    asked that fails for some."""
 
-    def __init__(self, plan: PathsPlan, threads: int, reading: Reading, failed: Callable[[Seeds], Failed]) -> None:
+    def __init__(self, plan: PathsPlan, threads: int, reading: Reading, relevant: Callable[[Seeds], Relevant]) -> None:
         self.plan = plan
         self._threads = threads
         self._reading = reading
-        self._failed = failed
+        self._relevant = relevant
 
     def from_seeds(self, seeds: Seeds, listed: Sequence[str]) -> Rows:
         """Rows with the number of the seed in the column SEED, and what is listed of the path and the vertex at its
@@ -91,7 +91,7 @@ class PathSearch:
                 yield batch_of({name: to_arrow(ends) for name in self.plan.rows}, len(ends))
 
     def _begun(self, seeds: Seeds, reading: Reading) -> Begun:
-        return Begun.of(self.plan, seeds, self._threads, replace(reading, failed=self._failed(seeds)))
+        return Begun.of(self.plan, seeds, self._threads, replace(reading, relevant=self._relevant(seeds)))
 
     @contextmanager
     def _alone(self) -> Iterator[Reading]:

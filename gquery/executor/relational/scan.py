@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import pc, to_arrow, to_numpy, truths
-from gquery.errors import ExecutionError
+from gquery.errors import ExecutionError, Span
 from gquery.executor.progress import Control
 from gquery.executor.relational.database import running
 from gquery.executor.relational.database.functions import Given
@@ -30,6 +30,7 @@ from gquery.executor.relational.sql.words import quoted
 from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import batch_bytes
 from gquery.planner.ir.expr import (
+    BOOLEAN,
     NULL,
     Attribute,
     Call,
@@ -43,7 +44,7 @@ from gquery.planner.ir.expr import (
     columns,
     is_volatile,
 )  # fmt: skip
-from gquery.planner.ir.functions.failing import fails, null_where_failing, safe_first, true_or_failing
+from gquery.planner.ir.functions.failing import safe_first
 from gquery.planner.ir.types.common_type import DATE, NARROW_INTEGER, type_of_arrow
 from gquery.planner.ir.types.temporal import known_moment, reading
 from gquery.storage.graph import Snapshot
@@ -53,12 +54,11 @@ from gquery.values.moments import Moment
 
 Parameters = Mapping[str, object]
 Predicates = tuple[Expression, ...]
-_FIRST = 2048  # elements of which it is asked first whether an expression fails for them
 
 
 class Reading(Protocol):
-    """What a scan reads, as `lowering/reading.py` has it. failed: called for what fails for some elements, which may be
-    in no match; raises the error where one is."""
+    """What a scan reads, as `lowering/reading.py` has it. relevant: of which elements an expression is asked, once it
+    has failed for some: first some of them, then all. Raises the error where that is not known."""
 
     @property
     def snapshot(self) -> Snapshot: ...
@@ -70,7 +70,7 @@ class Reading(Protocol):
     def control(self) -> Control: ...
 
     @property
-    def failed(self) -> Callable[[Expression, Ids, ExecutionError], None]: ...
+    def relevant(self) -> Callable[[Expression, ExecutionError], Iterator[Ids]]: ...
 
 
 def select_vertices(reading: Reading, table: int, predicates: Predicates) -> NDArray[np.bool_]:
@@ -134,22 +134,20 @@ def _values(reading: Reading, kind: Kind, expression: Expression, ids: pa.Array)
         found = _evaluate(reading, expression, read, len(ids))
     except ExecutionError as error:
         _expect_its_own(error, expression)
-        for part in _growing(np.arange(len(ids))):
-            here = {column: values.take(to_arrow(part)) for column, values in read.items()}
-            failing = truths(_evaluate(reading, fails(expression), here, len(part)))
-            if failing.any():
-                reading.failed(expression, to_numpy(ids)[part[failing]], error)
-        found = _evaluate(reading, null_where_failing(expression), read, len(ids))
+        asked = Case(
+            expression.type, expression.span, ((_RELEVANT, expression),), Constant(NULL, expression.span, None)
+        )
+        for elements in reading.relevant(expression, error):
+            among_them = to_arrow(_are_among(to_numpy(ids), elements))
+            found = _evaluate(reading, asked, {**read, _RELEVANT: among_them}, len(ids))
     return pa.concat_arrays(found.chunks) if found.num_chunks else pa.nulls(0, found.type)
 
 
-def _growing(places: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """In parts, of which the first are small: where much fails an error is found in these, and each takes DuckDB some
-    ten microseconds."""
-    begin, size = 0, _FIRST
-    while begin < len(places):
-        yield places[begin : begin + size]
-        begin, size = begin + size, 4 * size
+def _are_among(ids: Ids, elements: Ids) -> NDArray[np.bool_]:
+    """Which of some ids are among others, which may be none."""
+    found = np.zeros(max(ids.max(initial=-1), elements.max(initial=-1)) + 1, np.bool_)
+    found[elements] = True
+    return found[ids]
 
 
 def _expect_its_own(error: ExecutionError, *expressions: Expression) -> None:
@@ -195,23 +193,27 @@ class _Scan:
             _expect_its_own(error, *predicates)
             safe, failing = safe_first(predicates)
             passing = self._true(safe)
-            for part in _growing(np.flatnonzero(passing)):
-                rows = part if self.rows is None else self.rows[part]
-                passing[part] = _Scan(self.reading, self.kind, self.number, rows)._passing(failing, error)
+            for predicate in failing:
+                passing = self._true_among(passing, predicate)
             return passing
 
-    def _passing(self, failing: Sequence[Expression], error: ExecutionError) -> NDArray[np.bool_]:
-        """Those for which none fails."""
+    def _true_among(self, asked: NDArray[np.bool_], predicate: Expression) -> NDArray[np.bool_]:
+        """Those of some elements for which a predicate is true; of all that matter, where it fails for some."""
         try:
-            return self._true(failing)
-        except ExecutionError:
-            passing = self._true([true_or_failing(predicate) for predicate in failing])
-            for predicate in failing:
-                found = passing & self._true([fails(predicate)])
-                if found.any():
-                    self.reading.failed(predicate, self._ids()[found], error)
-                passing &= ~found
-            return passing
+            return self._true_of(asked, predicate)
+        except ExecutionError as error:
+            _expect_its_own(error, predicate)
+            found = asked
+            for elements in self.reading.relevant(predicate, error):
+                found = self._true_of(asked & _are_among(self._ids(), elements), predicate)
+            return found
+
+    def _true_of(self, asked: NDArray[np.bool_], predicate: Expression) -> NDArray[np.bool_]:
+        places = np.flatnonzero(asked)
+        rows = places if self.rows is None else self.rows[places]
+        found = np.zeros(self.count, np.bool_)
+        found[places] = _Scan(self.reading, self.kind, self.number, rows)._true((predicate,))
+        return found
 
     def _true(self, predicates: Sequence[Expression]) -> NDArray[np.bool_]:
         keep: pa.Array | pa.ChunkedArray | None = None
@@ -346,6 +348,7 @@ _COMPARE = {  # by Arrow's names
 
 
 _COMPUTED = object()
+_RELEVANT = Column(BOOLEAN, Span(0, 0), " relevant", Attribute.VALUE)
 _LISTS = (list, tuple, set, frozenset)
 
 

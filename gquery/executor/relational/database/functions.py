@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from gquery.errors import MemoryLimitError, QueryCancelled, QueryTimeout
 from gquery.executor.progress import Control
 from gquery.records import record
 
@@ -49,12 +48,10 @@ class Given:
 
 
 class Calls:
-    """The calls of a statement's functions. Keeps the error that ended one, and the last one that values were: DuckDB
-    wraps them beyond recognition, and goes on after either inside TRY."""
+    """The calls of a statement's functions. Keeps the error that ended one: DuckDB wraps it beyond recognition."""
 
     def __init__(self, control: Control) -> None:
         self.error: BaseException | None = None
-        self.failed: Exception | None = None
         self._control = control
 
     def of(self, function: Function) -> Callable[[pa.ChunkedArray], pa.Array]:
@@ -72,22 +69,12 @@ class Calls:
             while True:
                 given = yield answer
                 self._control.check()
-                answer = self._answered(function, given.combine_chunks())
+                answer = function.call(given.combine_chunks())
         except GeneratorExit:
             raise
         except BaseException as error:
             self.error = error
             raise
-
-    def _answered(self, function: Function, given: pa.Array) -> pa.Array | None:
-        """None, which DuckDB refuses, where it fails for some of what is given."""
-        try:
-            return function.call(given)
-        except (QueryCancelled, QueryTimeout, MemoryLimitError):
-            raise
-        except Exception as error:
-            self.failed = error
-            return None
 
 
 @contextmanager

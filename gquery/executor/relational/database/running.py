@@ -204,28 +204,18 @@ def _shared(process: int, threads: int | None) -> duckdb.DuckDBPyConnection:
 
 @contextmanager
 def _stoppable(control: Control, *asked: _Feed | Calls | None) -> Iterator[None]:
-    """What went wrong, as it was: in what DuckDB asked, also where TRY has hidden it, else because the query has to
-    stop, else for some values, else in DuckDB."""
+    """What went wrong, as it was: in what DuckDB asked, else because the query has to stop, else in DuckDB."""
     import_apart(DATABASE, control.check)
     try:
         with translated():
             yield
     except (GQueryError, KeyboardInterrupt) as error:
-        _raise_inner(asked, error)
+        for each in asked:
+            if each is not None and each.error is not None and not _follows(each.error, error):
+                raise each.error from None
         if isinstance(error, GQueryError):
             control.check()
-        if not isinstance(error, QueryCancelled | KeyboardInterrupt):
-            for each in asked:
-                if isinstance(each, Calls) and each.failed is not None:
-                    raise each.failed from None
         raise
-    _raise_inner(asked, None)
-
-
-def _raise_inner(asked: tuple[_Feed | Calls | None, ...], outer: BaseException | None) -> None:
-    for each in asked:
-        if each is not None and each.error is not None and not (outer and _follows(each.error, outer)):
-            raise each.error from None
 
 
 def _follows(inside: BaseException, outside: BaseException) -> bool:

@@ -18,16 +18,16 @@ _SHORT = 80  # characters of a text that may stand twice
 Write = Callable[[Expression], str]
 
 
-def all_true(conditions: Iterable[Expression], write: Write) -> str:
-    """Whether all are true; null may come out as false. At least one."""
+def all_true(conditions: Iterable[Expression], write: Write, first: str = "") -> str:
+    """Whether all are true; null may come out as false. At least one. first: SQL of what else is true of all rows that
+    one which may fail is asked of."""
     safe, failing = safe_first(conditions)
     together = " AND ".join(map(write, safe))
     if not failing:
         return together
-    *tests, last = [*([together] if safe else []), *map(write, failing)]
-    return (
-        f"CASE {' '.join(f'WHEN ({test}) IS NOT TRUE THEN FALSE' for test in tests)} ELSE {last} END" if tests else last
-    )
+    *tests, last = [*filter(None, (first, together)), *map(write, failing)]
+    cases = " ".join(f"WHEN ({test}) IS NOT TRUE THEN FALSE" for test in tests)
+    return f"CASE {cases} ELSE {last} END" if tests else last
 
 
 def joined(operator: str, parts: Sequence[Expression], write: Write) -> str:

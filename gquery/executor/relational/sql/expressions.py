@@ -40,7 +40,7 @@ from gquery.executor.relational.sql.parameters import given_value, parameter_sql
 from gquery.executor.relational.sql.time.calculated import asked, calculation, is_calculated, with_plain_texts
 from gquery.executor.relational.sql.time.moments import alike
 from gquery.executor.relational.sql.values import by_member, converted, has_key, is_held, needs_keys, sql_type
-from gquery.executor.relational.sql.words import Names, literal, quoted, tried
+from gquery.executor.relational.sql.words import Names, literal, quoted
 from gquery.planner.ir.expr import (
     Aggregate,
     Attribute,
@@ -145,8 +145,6 @@ class SqlWriter:
                 return self._calculated(expression)
             case Call(function="and" | "or" as operator) if may_fail(expression):
                 return joined(operator, operands(expression), self.write)
-            case Call(function="fails", arguments=(subject,)):
-                return tried(replace(self, subqueries=False).write(subject))
             case Call(function="range" | "replace" as function) if self.around is not None:
                 texts = [self.write(argument) for argument in expression.arguments]
                 return (write_range if function == "range" else write_replace)(expression, texts, self.around)
@@ -214,9 +212,9 @@ class SqlWriter:
                 return plain if plain is not None and not is_volatile(expression) else self.write(expression)
         return self.write(expression)
 
-    def all_true(self, conditions: Iterable[Expression]) -> str:
-        """The SQL of whether all conditions are true, likewise."""
-        return all_true(conditions, self.condition)
+    def all_true(self, conditions: Iterable[Expression], first: str = "") -> str:
+        """The SQL of whether all conditions are true, likewise: see `careful.py`."""
+        return all_true(conditions, self.condition, first)
 
     def asked(self, sql: str) -> Given:
         """The parameters and functions that a statement of the writer's texts speaks of; DuckDB takes no others."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
 
 
@@ -26,16 +25,6 @@ def literal(value: bool | int | float | Decimal | str | None) -> str:
 def failing(text: str, message: str) -> str:
     """What fails for every value but null."""
     return f"CASE WHEN {text} IS NOT NULL THEN error({literal(message)}) END"
-
-
-def tried(text: str) -> str:
-    """Whether the text's value is an error. `error()` is random to DuckDB, and TRY takes nothing that is."""
-    plain = _ERRORS.sub(lambda found: found[0] if found[1] is None else _FAILED, text)
-    return f"(TRY({{v: {plain}}}) IS NULL)"
-
-
-_ERRORS = re.compile(r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | (\berror\('(?:[^']|'')*'\))""", re.VERBOSE)
-_FAILED = "CASE WHEN CAST('' AS BIGINT) = 0 THEN NULL END"
 
 
 def quoted(name: str) -> str:

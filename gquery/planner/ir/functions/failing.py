@@ -1,23 +1,22 @@
 """Which expressions may be an error for some values: one that divides by zero, a text that is no day, a sum beyond 64
 bits.
 
-Conditions may be asked in any order, and of elements that no match has. What makes `n.x <> 0 AND 10 / n.x > 1` false
-where `n.x` is 0 is that parts which cannot fail are asked first, and that what fails is looked at only where it
-matters.
+Conditions may be asked in any order, and of elements that no match has. `n.x <> 0 AND 10 / n.x > 1` is false where
+`n.x` is 0 since parts that cannot fail are asked first; where one fails anyway it is asked of what matters alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gquery.planner.ir.expr import BOOLEAN, NULL, Call, Case, Constant, Expression, walk
+from gquery.planner.ir.expr import Call, Constant, Expression, walk
 
 _NEVER = frozenset({
     "=", "<>", "<", "<=", ">", ">=", "and", "or", "xor", "not", "is null", "is not null", "exists", "in",
     "starts with", "ends with", "contains", "coalesce", "nullif", "list", "map", "field", "index", "slice",
     "head", "last", "tail", "size", "isempty", "reverse", "nodes", "relationships", "length", "labels", "type", "keys",
     "properties", "id", "startnode", "endnode", "tolower", "lower", "toupper", "upper", "trim", "ltrim", "rtrim",
-    "char_length", "character_length", "split", "tointeger", "tofloat", "toboolean", "isnan", "pi", "e", "fails",
+    "char_length", "character_length", "split", "tointeger", "tofloat", "toboolean", "isnan", "pi", "e",
 })  # fmt: skip
 _DIVISIONS = ("/", "%")
 
@@ -25,21 +24,6 @@ _DIVISIONS = ("/", "%")
 def may_fail(expression: Expression) -> bool:
     return any(isinstance(part, Call) and part.function not in _NEVER and not _divides_well(part)
                for part in walk(expression))  # fmt: skip
-
-
-def fails(expression: Expression) -> Call:
-    """Whether it is an error."""
-    return Call(BOOLEAN, expression.span, "fails", (expression,))
-
-
-def true_or_failing(condition: Expression) -> Call:
-    """Whether it is true or an error."""
-    return Call(BOOLEAN, condition.span, "or", (fails(condition), condition))
-
-
-def null_where_failing(value: Expression) -> Case:
-    """The value, or null where it is an error."""
-    return Case(value.type, value.span, ((fails(value), Constant(NULL, value.span, None)),), value)
 
 
 def safe_first(expressions: Iterable[Expression]) -> tuple[list[Expression], list[Expression]]:

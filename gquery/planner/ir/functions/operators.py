@@ -70,7 +70,6 @@ OPERATORS: dict[str, Function] = {
     "calculate": Function(Signature(2, 4, lambda _: None), None),  # likewise: the function of time that comes first
     "truncate": Function(Signature(2, 2, lambda arguments: arguments[1]), None),  # behind date.truncate()
     "look up": Function(Signature(2, 2, item), None),
-    "fails": Function(fixed(BOOLEAN, ANY), None),  # behind conditions that are asked where others may be an error
     "percentiledisc": Function(Signature(2, 2, percentile), None),
     "percentilecont": Function(Signature(2, 2, interpolated), None),
 }  # fmt: skip
