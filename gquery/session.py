@@ -257,11 +257,14 @@ def _relevant(
     control: Control,
 ) -> Iterator[Ids]:
     """The elements that a condition which fails for some is asked of, as `Engine` wants them."""
-    for query in relevant_elements(match, failing):
-        planned = Planned(query, snapshot, parameters, settings, Remembered(), (), control.check, _WITHIN)
-        rows = planned.run(control, before=None if before is None else (rows for rows in (before,)))
-        found = [to_numpy(batch.column(0)) for batch in rows]
-        yield np.concatenate([np.zeros(0, np.int32), *found])
+    found = relevant_elements(match, failing)
+    for queries in (found.few, found.all) if found is not None else ():
+        ids = [np.zeros(0, np.int32)]
+        for query in queries:
+            planned = Planned(query, snapshot, parameters, settings, Remembered(), (), control.check, _WITHIN)
+            rows = planned.run(control, before=None if before is None else (rows for rows in (before,)))
+            ids += [to_numpy(batch.column(0)) for batch in rows]
+        yield np.concatenate(ids)
 
 
 _WITHIN = (0,)  # the place of a query whose rows go on within another's run, with ids

@@ -14,7 +14,7 @@ from gquery.errors import Span
 from gquery.planner.ir.expr import INTEGER, NODE, RELATIONSHIP, Attribute, Call, Column, Constant, Expression, variables
 from gquery.planner.ir.functions.failing import may_fail
 from gquery.planner.ir.query_graph import Part, QueryEdge, QueryGraph, QueryVertex
-from gquery.planner.ir.rename import copied, renamed
+from gquery.planner.ir.rename import copied, renamed, unnamed
 from gquery.planner.ir.segments import BoundQuery, Match, Paths, Project, Projection, ProjectionItem, Variable
 from gquery.records import record, replace
 
@@ -24,29 +24,46 @@ _FEW = Constant(INTEGER, _NOWHERE, 1000)  # matches; where much fails it fails f
 _Element = TypeVar("_Element", QueryVertex, QueryEdge)
 
 
-def relevant_elements(match: Match, failing: Expression) -> tuple[BoundQuery, ...]:
-    """Queries for the elements that a condition of a match is asked of, or a side of a comparison that is one: for
-    those of a few matches, and for all. None of them where it is no such condition. What begins with rows begins with
-    some here that have the vertices which these bind."""
-    without = _Without(match.graph, _of_originals(match.graph, failing))
-    names = variables(without.expression)
-    graph = without.graph() if len(names) == 1 else None
-    edge = next((each for each in match.graph.edges if each.variable in names), None)
-    if graph is None or (isinstance(match, Paths) and edge is not None):  # of the edges of paths it is asked apart
-        return ()
-    begins = tuple(Variable(name, NODE) for name in match.seeded)
+@record(frozen=True, slots=True)
+class Relevant:
+    """Queries for the elements that a condition is asked of: for those of a few matches, and for all."""
+
+    few: tuple[BoundQuery, ...]
+    all: tuple[BoundQuery, ...]
+
+
+def relevant_elements(match: Match, failing: Expression) -> Relevant | None:
+    """For a condition of a match, or a side of a comparison that is one; None for anything else. What begins with rows
+    begins with some here that have the vertices which these bind. Where the same is asked of several query vertices or
+    edges these are alike for all that comes later, so that it is asked of what matters for any of them."""
+    failing = _of_originals(match.graph, failing)
+    alike = tuple(_alike(match.graph, failing))
+    edges = {each.variable for each in match.graph.edges}
+    if not alike or (
+        isinstance(match, Paths) and variables(failing) & edges
+    ):  # of the edges of paths it is asked apart
+        return None
+    found = [_matches(match, each) for each in alike]
+    return Relevant(tuple(few for few, _ in found), tuple(every for _, every in found))
+
+
+def _matches(match: Match, failing: Expression) -> tuple[BoundQuery, BoundQuery]:
+    """The elements that an expression is asked of, of a few matches and of all."""
+    without = _Without(match.graph, failing)
+    graph, (name,) = without.graph(), variables(failing)
+    begins = tuple(Variable(each, NODE) for each in match.seeded)
     own = (Variable(vertex.variable, NODE) for vertex in graph.vertices if vertex.variable not in match.seeded)
     output = (*begins, *own, *(Variable(each.variable, RELATIONSHIP) for each in graph.edges))
-    there = {variable.name for variable in output}
-    predicates = without.others(tuple(each for each in match.predicates if variables(each) <= there))
+    there = {variable.name: variable for variable in output}
+    predicates = without.others(tuple(each for each in match.predicates if variables(each) <= there.keys()))
     found = Match(graph, match.seeded, predicates, begins, output)
     if isinstance(match, Paths):
         found = replace(match, graph=graph, bound=match.seeded, predicates=predicates, input=begins, output=output)
-    (name,) = names
-    element = Column(NODE if edge is None else RELATIONSHIP, _NOWHERE, name, Attribute.ELEMENT)
-    item, few = ProjectionItem(name, element), Variable(name, element.type)
-    answers = Projection((item,), False, (), None, _FEW), Projection((item,), True, (), None, None)
-    return tuple(BoundQuery((found, Project(each, (), output, (few,)))) for each in answers)
+    element = Column(there[name].type, _NOWHERE, name, Attribute.ELEMENT)
+    few = Projection((ProjectionItem(name, element),), False, (), None, _FEW)
+    every = replace(few, distinct=True, limit=None)
+    one, other = (BoundQuery((found, Project(each, (), output, (there[name],)))) for each in (few, every))
+    return one, other
 
 
 @record(frozen=True, slots=True)
@@ -56,12 +73,8 @@ class _Without:
     whole: QueryGraph
     expression: Expression
 
-    def graph(self) -> QueryGraph | None:
-        """None where no condition is or compares the expression."""
-        whole = self.whole
-        if not any(map(self._is_meant, _conditions(whole))):
-            return None
-        (name,) = variables(self.expression)
+    def graph(self) -> QueryGraph:
+        whole, (name,) = self.whole, variables(self.expression)
         graph = replace(
             whole,
             vertices=tuple(map(self._element, whole.vertices)),
@@ -73,8 +86,7 @@ class _Without:
         return self._required(graph, next(numbers, None))
 
     def _is_meant(self, predicate: Expression) -> bool:
-        sides = predicate.arguments if isinstance(predicate, Call) else ()
-        return self.expression == predicate or self.expression in sides
+        return self.expression in _asked(predicate)
 
     def _element(self, element: _Element) -> _Element:
         return replace(element, predicates=self.others(element.predicates))
@@ -111,6 +123,18 @@ def _of_originals(graph: QueryGraph, expression: Expression) -> Expression:
     own = [vertex.variable for vertex in graph.vertices]
     names = {copied(name, number): name for number in range(len(graph.parts)) for name in own}
     return renamed(expression, lambda name: names.get(name, name))
+
+
+def _alike(graph: QueryGraph, expression: Expression) -> Iterator[Expression]:
+    """The same of all query vertices and edges that it is asked of."""
+    wanted = unnamed(expression)
+    asked = dict.fromkeys(each for predicate in _conditions(graph) for each in _asked(predicate))
+    yield from (each for each in asked if len(variables(each)) == 1 and unnamed(each) == wanted)
+
+
+def _asked(predicate: Expression) -> tuple[Expression, ...]:
+    """A condition, and the sides of one that compares."""
+    return (predicate, *predicate.arguments) if isinstance(predicate, Call) else (predicate,)
 
 
 def _conditions(graph: QueryGraph) -> Iterator[Expression]:

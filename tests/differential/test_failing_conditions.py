@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from itertools import takewhile
+from itertools import product, takewhile
 from random import Random
 from typing import NamedTuple
 
@@ -226,6 +226,45 @@ def test_of_a_pattern(chunk: int, device: str) -> None:
                 assert Counter(rows) == expected, told
             elif rows is not None and returned == "count(*)":
                 assert rows == [(expected.total(),)], told
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_of_alike_leaves(chunk: int, device: str) -> None:
+    """Of leaves and edges of which the same is asked, so that one stands for another."""
+    for seed in range(chunk * 6 * FUZZ, (chunk + 1) * 6 * FUZZ):
+        random = Random(f"leaves {seed}")
+        made = data(random)
+        graph, count = made.graph(), random.randint(2, 3)
+        mode = random.choice(["different edges", "different nodes", "repeatable elements"])
+        of_leaf = [condition(["v1.x", "e0.w"], random, 1) for _ in range(random.randint(1, 2))]
+        of_root = [condition(["v0.x"], random, 1)] * random.randint(0, 1)
+        leaves = ", ".join(f"(v0)-[e{place}:K]->(v{place + 1})" for place in range(count))
+        texts = [each.text.replace("v1.", f"v{place + 1}.").replace("e0.", f"e{place}.")
+                 for place in range(count) for each in of_leaf]  # fmt: skip
+        matched = f"MATCH {leaves} WHERE {' AND '.join(f'({text})' for text in (*(r.text for r in of_root), *texts))}"
+        expected, may_fail = Counter[int](), False
+        for begin in range(len(made.vertices)):
+            edges = [(number, edge) for number, edge in enumerate(made.edges) if edge[0] == begin]
+            for chosen in product(edges, repeat=count):
+                if mode == "different edges" and len({number for number, _ in chosen}) < count:
+                    continue
+                if mode == "different nodes" and len({begin, *(edge[1] for _, edge in chosen)}) <= count:
+                    continue
+                root = asked(of_root, {"v0.x": made.vertices[begin]})
+                each = [asked(of_leaf, {"v1.x": made.vertices[edge[1]], "e0.w": edge[2]}) for _, edge in chosen]
+                may_fail |= root.may_fail or any(one.may_fail for one in each)
+                expected[begin] += root.passes and all(one.passes for one in each)
+        for returned in ("count(*)", "v0.id, count(*)", "v1.id, v2.id, v0.id"):
+            told = f"seed {seed}: {matched} RETURN {returned}, {mode}\n{made}"
+            rows = answer(graph.with_settings(mode=mode), f"{matched} RETURN {returned}", device)
+            if rows is None:
+                assert may_fail, told
+            elif returned == "count(*)":
+                assert rows == [(expected.total(),)], told
+            elif returned == "v0.id, count(*)":
+                assert dict(rows) == +expected, told
+            else:
+                assert Counter(root for _, _, root in rows) == +expected, told
 
 
 @pytest.mark.parametrize("chunk", range(4))
