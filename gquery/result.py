@@ -19,7 +19,7 @@ from gquery.errors import ExecutionError, QueryCancelled
 from gquery.executor.progress import Control
 from gquery.executor.updates.counting import Changes
 from gquery.settings import Settings
-from gquery.values.elements import Row, python_values, rows_of
+from gquery.values.elements import Row, python_values, rows_of, written_values
 from gquery.values.formats import (
     Format,
     batch_without_unions,
@@ -270,7 +270,8 @@ class Result:
 
     def _repr_html_(self) -> str:
         """The first rows as a table, for notebooks."""
-        found = [row for batch in self._head(_PREVIEW + 1) for row in rows_of(batch)]
+        batches = self._head(_PREVIEW + 1)
+        found = [row for batch in batches for row in zip(*map(written_values, batch.columns), strict=True)]
         lines = ["".join(f"<th>{html.escape(name)}</th>" for name in self.columns)]
         lines += ["".join(f"<td>{html.escape(str(value))}</td>" for value in row) for row in found[:_PREVIEW]]
         body = "".join(f"<tr>{line}</tr>" for line in lines)

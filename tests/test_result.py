@@ -21,6 +21,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
+import gquery
 from gquery.errors import ExecutionError, QueryCancelled, QueryTimeout
 from gquery.executor.progress import Control
 from gquery.result import Result
@@ -341,6 +342,36 @@ def test_bytes_are_hexadecimal_where_there_is_only_text() -> None:
         assert result.write_to(sink, format) == 2
     assert sinks["csv"].getvalue() == b'"x","m"\n"00ff","{""y"": ""61""}"\n,\n'
     assert sinks["json"].getvalue() == b'{"x": "00ff", "m": {"y": "61"}}\n{"x": null, "m": null}\n'
+
+
+def test_years_beyond_pythons_are_written_as_iso_8601_has_them() -> None:
+    """JSON, and lists in CSV, were errors of years; beside other types Polars and Parquet were errors of Python's."""
+    graph = gquery.from_arrow(vertices={"P": {"id": [1], "d": pa.array([5_000_000], pa.date32())}}, edges={})
+    result = graph.query(
+        "MATCH (p) RETURN p.d AS d, p, [p.d, date('2024-01-01')] AS l, {at: localdatetime('-0044-03-15T10:00')} AS m, "
+        "[p.d, 'x'] AS x, datetime('-0044-03-15T00:30+01:00') AS z"
+    )
+    sink = io.BytesIO()
+    result.write_to(sink, "json")
+    assert json.loads(sink.getvalue()) == {
+        "d": "+15659-07-15", "p": {"id": 1, "labels": ["P"], "properties": {"id": 1, "d": "+15659-07-15"}},
+        "l": ["+15659-07-15", "2024-01-01"], "m": {"at": "-0044-03-15T10:00"}, "x": ["+15659-07-15", "x"],
+        "z": "-0044-03-15T00:30+01:00",
+    }  # fmt: skip
+    sink = io.BytesIO()
+    result.write_to(sink, "csv")
+    assert '"[""+15659-07-15"", ""2024-01-01""]"' in sink.getvalue().decode()
+    assert result.to_polars()["x"].to_list() == [["+15659-07-15", "x"]]
+    assert "<td>+15659-07-15</td><td>(:P {id: 1, d: +15659-07-15})</td>" in result._repr_html_()
+    with pytest.raises(ExecutionError, match="outside of Python's years"):
+        result.rows()
+
+
+def test_nanoseconds_beside_other_types_are_written_whole(tmp_path: Path) -> None:
+    text = "2024-01-01T00:00:00.123456789"
+    result = gquery.from_arrow({}, {}).query(f"UNWIND [localdatetime('{text}'), 'x'] AS x RETURN x")
+    result.write(tmp_path / "out.parquet")
+    assert pyarrow.parquet.read_table(tmp_path / "out.parquet")["x"].to_pylist() == [text, "x"]
 
 
 def test_what_a_format_does_not_have_is_an_error_of_ours() -> None:

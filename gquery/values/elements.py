@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from gquery.arrays import pc
 from gquery.errors import ExecutionError
 from gquery.values.durations import Duration
+from gquery.values.moments import Moment
 
 _NODE = ("id", "labels", "properties")
 _RELATIONSHIP = ("type", "start", "end", "properties")
@@ -109,29 +110,72 @@ def rows_of(batch: pa.RecordBatch) -> Iterator[Row]:
 def python_values(column: pa.Array) -> list[Any]:
     """The values of a column as Python shows them. Its times of the day and points in time know microseconds; what
     nanoseconds there are beyond them stays in the Arrow column. Raises ExecutionError for years beyond Python's."""
-    known = _in_microseconds(column.type)
     try:
-        values = _listed(column, known)
+        return _values(column, _in_microseconds(column.type), _listed_whole)
     except (OverflowError, ValueError) as error:
         raise outside_of_years(error) from None
+
+
+def written_values(column: pa.Array, fine: bool = False) -> list[Any]:
+    """The values of a column as files and tables write them: Python's, but for times that Python does not have, which
+    are moments: as text these are ISO 8601's. fine: with nanoseconds."""
+    known = column.type if fine else _in_microseconds(column.type)
+    try:
+        return _values(column, known, _listed_whole)
+    except (OverflowError, ValueError):
+        return _values(column, known, _listed_one_by_one)
+
+
+_Listing = Callable[[pa.Array, pa.DataType], list[Any] | None]
+"""Lists a column cast to a type; None where that has to be taken apart."""
+
+
+def _values(column: pa.Array, known: pa.DataType, listing: _Listing) -> list[Any]:
+    values = _listed(column, known, listing)
     return values if _is_plain(known) else [to_value(value, known) for value in values]
 
 
-def _listed(column: pa.Array, known: pa.DataType) -> list[Any]:
-    """The values as Arrow lists them, cast to the type. Arrow casts no unions: what holds some is taken apart."""
-    if known == column.type or not holds_union(known):
-        values: list[Any] = (column if known == column.type else column.cast(known, safe=False)).to_pylist()
+def _listed(column: pa.Array, known: pa.DataType, listing: _Listing) -> list[Any]:
+    values = listing(column, known)
+    if values is not None:
         return values
     if pa.types.is_union(known):
-        members = [_listed(column.field(index), field.type) for index, field in enumerate(known)]
+        members = [_listed(column.field(index), field.type, listing) for index, field in enumerate(known)]
         return [members[tag][row] for row, tag in enumerate(tags_of(column))]
     if pa.types.is_struct(known):
         names = [field.name for field in known]
-        fields = [_listed(column.field(index), field.type) for index, field in enumerate(known)]
+        fields = [_listed(column.field(index), field.type, listing) for index, field in enumerate(known)]
         rows = zip(column.is_valid().to_pylist(), *fields, strict=True)
         return [dict(zip(names, row, strict=True)) if there else None for there, *row in rows]
-    items, lengths = iter(_listed(column.flatten(), known.value_type)), column.value_lengths().to_pylist()
+    items, lengths = iter(_listed(column.flatten(), known.value_type, listing)), column.value_lengths().to_pylist()
     return [None if length is None else list(islice(items, length)) for length in lengths]
+
+
+def _listed_whole(column: pa.Array, known: pa.DataType) -> list[Any] | None:
+    """As Arrow lists the values. It casts no unions: what holds some is taken apart."""
+    if known != column.type and holds_union(known):
+        return None
+    values: list[Any] = (column if known == column.type else column.cast(known, safe=False)).to_pylist()
+    return values
+
+
+def _listed_one_by_one(column: pa.Array, known: pa.DataType) -> list[Any] | None:
+    """Times that Python does not have as moments; what holds others is taken apart."""
+    from gquery.values.time_columns import exact_values  # which asks here what a type is
+
+    if pa.types.is_nested(known):
+        return None
+    if not pa.types.is_temporal(known) or pa.types.is_interval(known):
+        return _listed_whole(column, known)
+    cast = column if known == column.type else column.cast(known, safe=False)
+    return [_python_or_moment(*each) for each in zip(cast, exact_values(column, column.type), strict=True)]
+
+
+def _python_or_moment(value: pa.Scalar, moment: Moment | None) -> Any:
+    try:
+        return value.as_py()
+    except (OverflowError, ValueError):
+        return moment
 
 
 def outside_of_years(error: Exception) -> ExecutionError:
@@ -266,7 +310,7 @@ def unions_replaced(column: pa.Array) -> pa.Array:
         offsets = np.concatenate([[0], np.cumsum(column.value_lengths().fill_null(0))]).astype(np.int32)
         return pa.ListArray.from_arrays(pa.array(offsets), unions_replaced(column.flatten()), type=wanted, mask=mask)
     if wanted == pa.string():
-        return pa.array([text_of(to_value(value, arrow)) for value in column.to_pylist()], wanted)
+        return pa.array(map(text_of, written_values(column, fine=True)), wanted)
     try:
         return pc.coalesce(*(column.field(index).cast(wanted) for index in range(arrow.num_fields)))
     except pa.ArrowInvalid:

@@ -19,10 +19,10 @@ from gquery.values.elements import (
     Path,
     Relationship,
     holds_duration,
-    python_values,
     text_of,
     unions_replaced,
     without_unions,
+    written_values,
 )  # fmt: skip
 
 Batches = Iterator[pa.RecordBatch]
@@ -187,7 +187,7 @@ def _json_lines(batch: pa.RecordBatch) -> Iterator[str]:
 
 def _json_values(column: pa.Array) -> list[Any]:
     """The values of a column, durations as text: for JSON they would be tuples."""
-    values = python_values(column)
+    values = written_values(column)
     return list(map(_without_durations, values)) if holds_duration(column.type) else values
 
 

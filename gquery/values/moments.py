@@ -63,6 +63,10 @@ class Moment:
         offset = "" if self.offset is None else offset_text(self.offset)
         return date + ("T" if date and time else "") + time + offset + (f"[{self.zone}]" if self.zone else "")
 
+    def __repr__(self) -> str:
+        """Users see it within elements, where Python has no such year."""
+        return str(self)
+
 
 # --- from texts --------------------------------------------------------------------------------------------------
 

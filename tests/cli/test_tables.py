@@ -44,6 +44,24 @@ def test_narrow_screens_cut_text_then_columns_but_never_numbers() -> None:
     assert "x…" in lines[4]
 
 
+def test_years_beyond_pythons_are_shown() -> None:
+    far = pa.array([5_000_000, 0, None], pa.date32())
+    lines = drawn(
+        pa.table(
+            {
+                "d": far,
+                "at": far.cast(pa.timestamp("s")),
+                "l": pa.array([[-1_000_000], [], None], pa.list_(pa.date32())),
+            }
+        )
+    )
+    assert lines[4:7] == [
+        "│ +15659-07-15 │ +15659-07-15T00:00  │ [-0768-02-04] │",
+        "│ 1970-01-01   │ 1970-01-01 00:00:00 │ []            │",
+        "│ null         │ null                │ null          │",
+    ]
+
+
 @given(st.lists(st.integers(1, 300), min_size=1, max_size=12), st.integers(10, 200))
 def test_fit(wanted: list[int], width: int) -> None:
     least = [min(want, 14) for want in wanted]

@@ -138,6 +138,56 @@ def test_texts_are_read_back() -> None:
         assert parse_duration(str(duration)) == duration, seed
 
 
+FAR = ["-0044-03-15", "-0001-12-31", "0000-01-01", "0001-01-01", "9999-12-31", "+10000-01-01", "+123456-02-29"]
+PARTS = ("year", "month", "day", "quarter", "week", "weekYear", "dayOfWeek", "ordinalDay", "dayOfQuarter")
+
+
+@pytest.mark.parametrize("text", FAR)
+@pytest.mark.parametrize("computed", [False, True])
+def test_years_that_have_a_sign(text: str, computed: bool) -> None:
+    """`toString` gave DuckDB's `0045-03-15 (BC)` and `10000-01-01`, which no function reads."""
+    days = "duration({days: x - x})" if computed else "duration('PT0S')"
+    graph = gquery.from_arrow(vertices={"A": {"id": [1, 2]}}, edges={})
+
+    def shown(moment: str) -> Any:
+        return graph.query(f"UNWIND [1] AS x RETURN toString({moment} + {days})").scalar()
+
+    assert shown(f"date('{text}')") == text
+    assert shown(f"localdatetime('{text}T10:30')") == f"{text}T10:30:00"
+    assert shown(f"datetime('{text}T10:30:00.5Z')") == f"{text}T10:30:00.5Z"
+    assert shown(f"datetime('{text}T23:30-03:30')") == f"{text}T23:30:00-03:30"
+    berlin = shown(f"datetime('{text}T00:30[Europe/Berlin]')")
+    assert berlin.startswith(f"{text}T00:30:00+")
+    assert graph.query(f"RETURN datetime('{berlin}') = datetime('{text}T00:30[Europe/Berlin]')").scalar()
+    day = f"date('{text}') + {days}"
+    assert graph.query(f"UNWIND [1] AS x WITH {day} AS d RETURN date(toString(d)) = d").scalar()
+    assert (
+        graph.query(f"MATCH (a) WHERE toString(date('{text}')) = $text RETURN count(*)", {"text": text}).scalar() == 2
+    )
+
+
+def test_columns_of_any_year_are_written_and_parted() -> None:
+    seed = 7
+    print("seed", seed)
+    drawn = random.Random(seed)
+    near = [drawn.randint(-(10**6), 4 * 10**6) for _ in range(200)]
+    far = [drawn.randint(-2_100_000_000, 2_100_000_000) for _ in range(200)]  # which points in time do not reach
+    stored = pa.array([*near, *far, None], pa.int32()).cast(pa.date32())
+    table = pa.table({"id": range(len(stored)), "d": stored, "at": pa.array(near + [None] * 201, pa.date32())})
+    points = table.set_column(2, "at", table["at"].cast(pa.timestamp("s")).cast(pa.timestamp("us", "UTC")))
+    graph = gquery.from_arrow(vertices={"A": points}, edges={})
+    for name, known in (("d", [*near, *far]), ("at", near)):
+        parts = ", ".join(f"a.{name}.{part}" for part in PARTS)
+        found = graph.query(f"MATCH (a) RETURN toString(a.{name}), {parts} ORDER BY id(a)").rows()
+        for day, row in zip(known, found, strict=False):
+            (year, month, of_month), week = days.date_of(day), days.week_of(day)
+            _, quarter, of_quarter = days.quarter_of(day)
+            last = (week.week, week.year, week.day, day - days.day_of(year) + 1, of_quarter)
+            text = str(Moment(day)) if name == "d" else f"{Moment(day)}T00:00:00Z"
+            assert tuple(row) == (text, year, month, of_month, quarter, *last), seed
+        assert tuple(found[-1]) == (None,) * (1 + len(PARTS))
+
+
 ZONES = {"local": None, "utc": "UTC", "offset": "-03:30", "named": "Europe/Zurich"}
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from gquery.terminal.messages import counted
-from gquery.values.elements import duration_text, rows_of
+from gquery.values.elements import duration_text, written_values
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -72,7 +72,8 @@ def _table(table: pa.Table, width: int) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    rows = [[cell(value) for value in row] for batch in table.to_batches() for row in rows_of(batch)]
+    columns = [[cell(value) for chunk in column.chunks for value in written_values(chunk)] for column in table.columns]
+    rows = list(zip(*columns, strict=True))
     types = [type_name(field.type) for field in table.schema]
     wanted = [
         max([cell_width(name), len(kind), *(cell_width(row[index]) for row in rows)])

@@ -46,8 +46,9 @@ def field_of_time(subject: str, type_: Type, key: str, span: Span) -> str:
         within = f"({number}({shown}) % {second} + {second}) % {second}"
         return f"(({within}) * {10**9 // second} // {_OF_SECONDS[key]})::BIGINT"
     clock = begun(shown, type_)
-    if key == "dayOfQuarter":
-        return f"(date_diff('day', date_trunc('quarter', {clock}), {clock}) + 1)"
+    if key == "dayOfQuarter":  # date_trunc() has no years but those of points in time
+        begin = f"make_date(date_part('year', {clock}), 3 * date_part('quarter', {clock}) - 2, 1)"
+        return f"({clock}::DATE - {begin} + 1)"
     return f"date_part('{(_OF_DATES | _OF_CLOCKS)[key]}', {clock})"
 
 

@@ -167,7 +167,7 @@ def text_of(subject: str, type_: Type) -> str:
         return text_of_duration(subject)
     if pa.types.is_struct(type_.arrow):
         return f"({subject_time(subject)}::VARCHAR || {offset_of(subject, type_)})"
-    text = f"replace({local(subject, type_)}::VARCHAR, ' ', 'T')"
+    text = f"replace({_shown(local(subject, type_), type_)}, ' ', 'T')"
     zone = zone_of(type_)
     if zone is None:
         return text
@@ -176,6 +176,16 @@ def text_of(subject: str, type_: Type) -> str:
     if _minutes_of(zone) is not None:
         return f"{text} || {literal(zone)}"
     return f"{text} || {offset_of(subject, type_)} || {literal(f'[{zone}]')}"
+
+
+def _shown(local: str, type_: Type) -> str:
+    """A year before 0 or beyond 9999 has a sign. DuckDB has none, and calls the year 0 `0001 (BC)`."""
+    text, year = f"{local}::VARCHAR", f"date_part('year', {local})"
+    if is_fine(type_) or pa.types.is_time(type_.arrow):  # which have no such years
+        return text
+    sign = f"CASE WHEN {year} < 0 THEN '-' WHEN {year} > 9999 THEN '+' ELSE '' END"
+    rest = rf"regexp_replace({text}, '^\d+(-\d\d-\d\d)( \(BC\))?', '\1')"
+    return f"CASE WHEN {year} < 1 OR {year} > 9999 THEN {sign} || printf('%04d', abs({year})) || {rest} ELSE {text} END"
 
 
 def offset_of(subject: str, type_: Type) -> str:
