@@ -75,6 +75,11 @@ CASES: dict[str, tuple[str, str, Sequence[tuple[Any, ...]]]] = {
         "MATCH (x:X) RETURN x.id, x.id = id(x) ORDER BY x.id",
         [(4, True), (6, True)],
     ),
+    "who has no id to show is left without one beside those that keep theirs": (
+        "CREATE (:City {name: 'Oslo'}), ({id: 'x', name: 'x'}) WITH 1 AS x MATCH (n) SET n.id = n.id",
+        "MATCH (n) RETURN n.name, n.id ORDER BY n.name",
+        [("Ann", 1), ("Bob", 2), ("Cid", 3), ("Oslo", None), ("x", "x")],
+    ),
     "a free number is behind ids that are given": (
         "CREATE (:Person {id: 5}), (:Person {name: 'x'}) WITH 1 AS n MATCH (a {id: 1}) SET a.id = 9"
         " CREATE (:Person {name: 'x'})",

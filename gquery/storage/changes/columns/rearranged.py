@@ -147,10 +147,10 @@ def _patches(shapes: Sequence[Shape], numbers: Numbering, values: Sequence[NewVa
     for each in values:
         for table, where, rows in numbers.parts(each.of):
             shape = shapes[table]
+            here = each.values if isinstance(where, slice) else each.values.take(to_arrow(where))
             if each.name == shape.id_name:
-                _check_ids(each, shape)
+                _check_ids(each.name, here, shape)
             if each.name in shape.types:
-                here = each.values if isinstance(where, slice) else each.values.take(to_arrow(where))
                 for name, type_ in _columns(shape, each.name):
                     patch = _patch(rows.astype(np.int64), here, type_)
                     patches[table][name] = patches[table][name].then(patch) if name in patches[table] else patch
@@ -164,12 +164,12 @@ def _columns(shape: Shape, name: str) -> Iterator[tuple[str | None, pa.DataType]
         yield None, shape.id_type
 
 
-def _check_ids(new: NewValues, shape: Shape) -> None:
+def _check_ids(name: str, values: pa.Array, shape: Shape) -> None:
     assert shape.id_type is not None
-    if new.values.null_count:
-        raise LoadError("a vertex cannot be without the property that shows its id", column=new.name)
-    if held(new.values, shape.id_type) is None:
-        raise LoadError(f"an id cannot be of type {new.values.type}", column=new.name, hint="ids are int or string")
+    if values.null_count:
+        raise LoadError("a vertex cannot be without the property that shows its id", column=name)
+    if held(values, shape.id_type) is None:
+        raise LoadError(f"an id cannot be of type {values.type}", column=name, hint="ids are int or string")
 
 
 def _patch(rows: NDArray[np.int64], values: pa.Array, type_: pa.DataType) -> Patch:
