@@ -6,6 +6,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -74,6 +75,37 @@ CASES: dict[str, tuple[str, str, Sequence[tuple[Any, ...]]]] = {
         "CREATE (:Person:X), (:Y), (:Person:X)",
         "MATCH (x:X) RETURN x.id, x.id = id(x) ORDER BY x.id",
         [(4, True), (6, True)],
+    ),
+    "ids are shown by labels that are given later: the property is the id, where there is one": (
+        "CREATE ({id: 77, name: 'x'}), ({name: 'y'}), ({id: 't', name: 'z'}), (:City {id: 80, name: 'c'})"
+        " WITH 1 AS one MATCH (n) SET n:Person WITH n WHERE n.name = 'y' SET n.id = 90",
+        "MATCH (n:Person) WHERE id(n) = n.id RETURN n.name, n.id, labels(n) ORDER BY n.name",
+        [
+            ("Ann", 1, ["Person"]),
+            ("Bob", 2, ["Person"]),
+            ("Cid", 3, ["Person"]),
+            ("c", 80, ["City", "Person"]),
+            ("x", 77, ["Person"]),
+            ("y", 90, ["Person"]),
+            ("z", "t", ["Person"]),
+        ],
+    ),
+    "labels and an id in one clause": (
+        "CREATE (a {id: 7}), (b), (c {id: 8}), (d {id: 9}) SET a:Person, a.id = 5, b.id = 'b', b:Person"
+        " SET c:Person, c.id = null, d = {x: 1}, d:Person",
+        "MATCH (n:Person) WHERE id(n) = n.id RETURN collect(n.id), count(n.x)",
+        [([1, 2, 3, 5, "b", 6, 7], 1)],
+    ),
+    "who shows its id goes on to, with labels of others who do not": (
+        "CREATE (:City {name: 'Oslo'}) WITH 1 AS one MATCH (n {id: 1}) SET n:City REMOVE n:Person SET n.id = 50"
+        " CREATE (:City {id: 60}) WITH 1 AS one MATCH (n:City {id: 60}) SET n.id = 61",
+        "MATCH (n:City) RETURN n.name, n.id, n.id = id(n) ORDER BY n.id",
+        [("Ann", 50, True), (None, 61, True), ("Oslo", None, None)],
+    ),
+    "labels that are taken leave ids shown, and those without any know each other's": (
+        "MATCH (n {id: 1}) REMOVE n:Person CREATE ({id: 77}), () WITH 1 AS one MERGE (n {id: 77}) SET n.found = true",
+        "MATCH (n) WHERE size(labels(n)) = 0 RETURN n.id, id(n), n.found ORDER BY n.id",
+        [(1, 1, None), (77, 77, True), (78, 78, None)],
     ),
     "who has no id to show is left without one beside those that keep theirs": (
         "CREATE (:City {name: 'Oslo'}), ({id: 'x', name: 'x'}) WITH 1 AS x MATCH (n) SET n.id = n.id",
@@ -224,6 +256,25 @@ def test_what_is_left(statement: str, query: str, rows: Sequence[tuple[Any, ...]
     assert written.graph.query(query).rows() == rows
 
 
+def test_nodes_without_labels_have_the_ids_that_they_are_given() -> None:
+    """They got the next free ones, and were shown these."""
+    pairs = gquery.from_arrow(vertices={"": {"id": [1, 2]}}, edges={})
+    written = gquery.Store(pairs)
+    written.execute("CREATE ({id: 9}), ({id: 'a'}), ()")
+    assert written.graph.query("MATCH (n) RETURN n.id, id(n)").rows() == [(1, 1), (2, 2), (9, 9), ("a", "a"), (10, 10)]
+    with pytest.raises(gquery.ExecutionError, match="with the id 2 already"):
+        written.execute("CREATE ({id: 2})")
+
+
+def test_ids_that_labels_show_are_kept(tmp_path: Path) -> None:
+    store().graph.save(tmp_path / "people.gq")
+    with gquery.Store.open(tmp_path / "people.gq") as written:
+        written.execute("CREATE ({id: 7}), () WITH 1 AS one MATCH (n) SET n:Person")
+    with gquery.Store.open(tmp_path / "people.gq") as again:
+        for graph in (again.graph, gquery.open(tmp_path / "people.gq")):
+            assert graph.query("MATCH (n:Person) WHERE n.id = id(n) RETURN collect(n.id)").scalar() == [1, 2, 3, 7, 5]
+
+
 FAILING = {
     "a node with relationships": ("MATCH (n {id: 1}) SET n.x = 1 DELETE n", "still have 3 relationships"),
     "a property of what is deleted": ("MATCH (n {id: 1}) DETACH DELETE n RETURN n.name", "was deleted"),
@@ -244,6 +295,11 @@ FAILING = {
         "with the id 9 already",
     ),
     "an id of who has more labels": ("MATCH (n {id: 1}) SET n:Old CREATE (:Person {id: 1})", "with the id 1 already"),
+    "an id of who gets the labels": (
+        "CREATE (n {id: 7}) SET n:Person CREATE (:Person {id: 7})",
+        "with the id 7 already",
+    ),
+    "what is no id of who gets the labels": ("CREATE (n {id: 1.5}) SET n:Person", "whole number or a text, not double"),
     "an id that is taken away": ("MATCH (n {id: 1}) SET n = {name: 'x'}", "which it keeps"),
     "an error behind what was written": ("CREATE (:X) WITH 1 AS one RETURN one % 0", "zero"),
     "an error at the end of many": ("UNWIND range(0, 5) AS i CREATE (:X {y: 10 / (5 - i)})", "zero"),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gquery.arrays import to_arrow, to_numpy
 from gquery.errors import ExecutionError
 from gquery.executor.relational.elements import path_ids
-from gquery.executor.updates.ids import expect_apart, expect_new_ids
+from gquery.executor.updates.ids import expect_apart, expect_new_ids, name_of_ids
 from gquery.executor.updates.rows import GivenRows
 from gquery.executor.updates.there import expect_there
 from gquery.executor.updates.values import Places, tables_of
@@ -55,7 +55,7 @@ class _Making:
     def vertices(self, made: MadeVertex) -> None:
         ids = np.empty(self.rows.count, np.int32)
         for places, table in self._tables(made.properties):
-            id_name = _id_name(self._snapshot, made.labels)
+            id_name = name_of_ids(self._snapshot, made.labels)
             for inside, part, shown in _by_id(table, id_name):
                 self.new_vertices.append(NewVertices(made.labels, part, shown, id_name))
                 ids[places[inside]] = np.arange(self._vertex, self._vertex + len(inside), dtype=np.int32)
@@ -99,15 +99,6 @@ class _Making:
         if name not in self.columns:
             expect_there(self._snapshot, Kind.NODE, found)
         return found
-
-
-def _id_name(snapshot: Snapshot, labels: tuple[str, ...]) -> str | None:
-    """The property that shows the ids of vertices with these labels; where there are none yet, that of vertices with
-    some of them, if they agree."""
-    shown = [({*each.labels}, each.id_name) for each in snapshot.vertex_tables if each.labels and each.id_name]
-    same = {name for those, name in shown if those == {*labels}}
-    found = same or {name for those, name in shown if those < {*labels}}
-    return found.pop() if len(found) == 1 else None
 
 
 def _by_id(table: pa.Table, id_name: str | None) -> Iterable[tuple[Places, pa.Table, pa.Array | None]]:

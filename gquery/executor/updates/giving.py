@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gquery.arrays import fields_of, filled, to_arrow, truths
 from gquery.executor.relational.gather import NO_KEY
 from gquery.executor.relational.unions import is_known
-from gquery.executor.updates.ids import expect_ids
+from gquery.executor.updates.ids import expect_ids, name_of_ids, with_ids_shown
 from gquery.executor.updates.rows import GivenRows
 from gquery.executor.updates.there import expect_there
 from gquery.executor.updates.values import parts_of
@@ -46,12 +46,12 @@ def given(give: Give, rows: GivenRows, snapshot: Snapshot) -> Batch:
         held = _held(snapshot, ids, values, kind) if change.replacing else set()
         for here, columns in _columns(change, rows, places):
             values.add(columns, ids[here], held)
-    vertex_values = tuple(vertices.last(np.int32))
+    vertex_values, new_labels = tuple(vertices.last(np.int32)), tuple(labels.last())
     expect_ids(snapshot, vertex_values)
     return Batch(
-        vertex_values=vertex_values,
+        vertex_values=with_ids_shown(snapshot, new_labels, vertex_values),
         edge_values=tuple(edges.last(np.int64)),
-        labels=tuple(labels.last()),
+        labels=new_labels,
     )
 
 
@@ -132,13 +132,14 @@ class _Labels:
         codes = np.array([self._snapshot.vertex_numbers.tables_of(ids), *told], np.int64)
         first, kind_of = grouped_columns(codes)
         for number, (table, *flags) in enumerate(codes[:, first].T.tolist()):
-            before = self._snapshot.vertex_tables[table].labels
-            labels = dict.fromkeys(before)
+            before = self._snapshot.vertex_tables[table]
+            labels = dict.fromkeys(before.labels)
             for flag, (_, change) in zip(flags, self._changes, strict=True):
                 for label in change.labels if flag else ():
                     if change.removing:
                         labels.pop(label, None)
                     else:
                         labels[label] = None
-            if labels.keys() != set(before):
-                yield NewLabels(ids[kind_of == number].astype(np.int32), tuple(labels))
+            if labels.keys() != set(before.labels):
+                id_name = name_of_ids(self._snapshot, tuple(labels)) if before.id_name is None else None
+                yield NewLabels(ids[kind_of == number].astype(np.int32), tuple(labels), id_name)

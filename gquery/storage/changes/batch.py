@@ -59,10 +59,12 @@ class NewValues:
 
 @record(frozen=True, slots=True)
 class NewLabels:
-    """Vertices, int32, that have exactly these labels from now on."""
+    """Vertices, int32, that have exactly these labels from now on. id_name: the property that shows their ids, where
+    none did before: the batch has a value of it for each, which becomes the id."""
 
     vertices: NDArray[np.int32]
     labels: tuple[str, ...]
+    id_name: str | None = None
 
 
 @record(frozen=True, slots=True)

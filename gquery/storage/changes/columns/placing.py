@@ -63,12 +63,14 @@ def placed(
             } | wanted
         columns = dict.fromkeys(wanted, NO_VALUE) if is_new else source.types  # those of a batch may hold nothing
         kept = {name: NO_VALUE if name in wanted else type_ for name, type_ in columns.items()}
-        own = Shape(source.names if alike.names is None else alike.names, kept, source.id_name, source.id_type)
+        own = Shape(source.names, kept, source.id_name, source.id_type)
+        if alike.labels is not None:
+            own.names, own.id_name = alike.labels.labels, own.id_name or alike.labels.id_name
         if is_new and own.id_name is None:
             own.id_name = next((shape.id_name for shape in shapes if set(shape.names) == set(own.names)), None)
         elif own.id_name in wanted and not is_new:
             own.id_type = wanted[own.id_name][0].type
-        goes[alike.places] = _place(shapes, own, wanted, None if is_new or alike.names is not None else alike.source)
+        goes[alike.places] = _place(shapes, own, wanted, None if is_new or alike.labels is not None else alike.source)
     return shapes, ids.astype(np.int64), goes
 
 
@@ -78,7 +80,7 @@ class _Alike:
     all that a batch names; ids: their own; given: which of the batch's values they have."""
 
     source: int
-    names: tuple[str, ...] | None
+    labels: NewLabels | None
     places: NDArray[np.int64]
     ids: Ids
     given: tuple[int, ...]
@@ -109,8 +111,8 @@ def _alike(sources: Sources, ids: Ids, values: Sequence[NewValues], labels: Sequ
     bounds = np.searchsorted(kind_of[order], np.arange(len(first) + 1))
     for number, (source, label, *has) in enumerate(codes[:, first].T.tolist()):
         places = order[bounds[number] : bounds[number + 1]]
-        names = labels[label - 1].labels if label else None
-        yield _Alike(source, names, places, ids[places], tuple(np.flatnonzero(has).tolist()))
+        told = labels[label - 1] if label else None
+        yield _Alike(source, told, places, ids[places], tuple(np.flatnonzero(has).tolist()))
 
 
 def _place(shapes: list[Shape], own: Shape, wanted: Wanted, now: int | None) -> int:
@@ -140,7 +142,7 @@ def _place(shapes: list[Shape], own: Shape, wanted: Wanted, now: int | None) -> 
 
 def _fits(shape: Shape, own: Shape, wanted: Wanted) -> bool:
     """Whether elements of a shape, with other values of some properties, are at home in a table."""
-    if own.id_type not in (ANY_ID, shape.id_type) or shape.id_name not in (None, own.id_name):
+    if own.id_type not in (ANY_ID, shape.id_type) or shape.id_name != own.id_name:
         return False
     each = ((shape.types.get(name, pa.null()), type_) for name, type_ in own.types.items())
     same = all(pa.types.is_null(there) or pa.types.is_null(type_) or there == type_ for there, type_ in each)

@@ -85,7 +85,8 @@ def _parts(batch: Batch) -> Iterator[_Part]:
         for each in values:
             yield {"kind": kind, "name": each.name}, _table([to_arrow(each.of), each.values])
     for labels in batch.labels:
-        yield {"kind": "labels", "labels": labels.labels}, _table([to_arrow(labels.vertices)])
+        told = {"kind": "labels", "labels": labels.labels, "id_name": labels.id_name}
+        yield told, _table([to_arrow(labels.vertices)])
 
 
 def _batch(parts: dict[str, list[Any]]) -> Batch:
@@ -111,10 +112,19 @@ def _stream(table: pa.Table) -> bytes:
 
 def _vertices(told: dict[str, Any], table: pa.Table) -> NewVertices:
     ids = _whole(table.column(0)) if told["ids"] is True else None
-    id_name = None if told["id_name"] is None else _text(told["id_name"])
     if ids is not None and (ids.null_count or ids.type not in (pa.int64(), pa.string())):
         raise ValueError("vertices without an id")
-    return NewVertices(tuple(map(_text, told["labels"])), _others(table, 1), ids, id_name)
+    return NewVertices(tuple(map(_text, told["labels"])), _others(table, 1), ids, _id_name(told))
+
+
+def _labels(told: dict[str, Any], table: pa.Table) -> NewLabels:
+    return NewLabels(_numbers(table, 0, np.int32), tuple(map(_text, told["labels"])), _id_name(told))
+
+
+def _id_name(told: dict[str, Any]) -> str | None:
+    """Labels have none in what was written before December 2026."""
+    name = told.get("id_name")
+    return None if name is None else _text(name)
 
 
 def _edges(told: dict[str, Any], table: pa.Table) -> NewEdges:
@@ -132,7 +142,7 @@ _KINDS: dict[str, Callable[[dict[str, Any], pa.Table], Any]] = {
     "gone_edges": lambda _, table: _numbers(table, 0, np.int64),
     "vertex_values": _values(np.int32),
     "edge_values": _values(np.int64),
-    "labels": lambda told, table: NewLabels(_numbers(table, 0, np.int32), tuple(map(_text, told["labels"]))),
+    "labels": _labels,
 }
 
 
