@@ -73,14 +73,17 @@ class VertexTable:
         columns: Columns,
         load_ids: Callable[[], pa.ChunkedArray],
         orders: Mapping[str | None, Callable[[Check], NDArray[np.int32]]] | None = None,
+        ids_repeat: bool = False,
     ) -> None:
-        """orders: loads what is saved of indexes, by column, of the ids by None."""
+        """orders: loads what is saved of indexes, by column, of the ids by None. ids_repeat: whether labels may have
+        brought vertices together that have the same id."""
         self.labels = labels
         self.count = count
         self.id_type = id_type
         self.id_name = id_name
         self.columns = columns
         self.orders = orders or {}
+        self.ids_repeat = ids_repeat
         self._load_ids = load_ids
 
     @classmethod

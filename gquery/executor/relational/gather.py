@@ -102,13 +102,15 @@ def stored_column(table: VertexTable | EdgeTable, column: Column) -> pa.ChunkedA
 
 
 def tells_apart(column: Column, tables: Sequence[int], snapshot: Snapshot) -> bool:
-    """Whether no two vertices of some tables have the same in a column: an id is one of a table's."""
+    """Whether no two vertices of some tables have the same in a column: an id is one of a table's, but where labels
+    have brought two together."""
     if column.attribute is Attribute.ELEMENT:
         return True
     if len(tables) != 1:
         return False
-    own = snapshot.vertex_tables[tables[0]].id_name
-    return column.attribute is Attribute.ID or (own is not None and column.key == own)
+    table = snapshot.vertex_tables[tables[0]]
+    is_id = column.attribute is Attribute.ID or (table.id_name is not None and column.key == table.id_name)
+    return is_id and not table.ids_repeat
 
 
 def take(values: pa.ChunkedArray, positions: Ids) -> pa.Array:

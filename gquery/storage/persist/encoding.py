@@ -33,6 +33,8 @@ def _encode_vertex_table(table: VertexTableEntry) -> dict[str, Any]:
     encoded = asdict(table) | {"id_type": _encode_types({"id": table.id_type}), "types": _encode_types(table.types)}
     if table.id_order is None and not table.orders:
         del encoded["id_order"], encoded["orders"]
+    if not table.ids_repeat:
+        del encoded["ids_repeat"]
     return encoded
 
 
@@ -86,6 +88,7 @@ def _decode_vertex_table(
     ids: Any,
     types: str,
     columns: dict[str, Any],
+    ids_repeat: bool = False,
     **orders: Any,
 ) -> VertexTableEntry:
     (decoded_id_type,) = _decode_types(id_type).values()
@@ -95,6 +98,8 @@ def _decode_vertex_table(
     is_id = is_id or pa.types.is_large_string(decoded_id_type)
     if not is_id or len(names) != len(set(names)) or not (id_name is None or id_name in decoded_types):
         raise ValueError(id_name)
+    if type(ids_repeat) is not bool:
+        raise TypeError(ids_repeat)
     return VertexTableEntry(
         names,
         _count(count),
@@ -104,6 +109,7 @@ def _decode_vertex_table(
         decoded_types,
         files,
         *_decode_orders(decoded_types, **orders),
+        ids_repeat,
     )
 
 

@@ -29,6 +29,7 @@ class VertexTableEntry:
     id_order: FileEntry | None = None
     orders: dict[str, FileEntry] = field(default_factory=dict)
     """Of columns that have an index."""
+    ids_repeat: bool = False
 
 
 @record(frozen=True, slots=True)

@@ -22,8 +22,9 @@ from gquery.storage.persist.files import DATA_FILE, open_regular, sync_directory
 
 NAME = "gquery.json"
 FORMAT = "gquery graph"
-_CONSECUTIVE, _SEGMENTS, _ORDERED = 1, 2, 3  # versions: tables numbered one after the other, in segments; with indexes
-_VERSIONS = (_CONSECUTIVE, _SEGMENTS, _ORDERED)
+# versions: tables numbered one after the other, in segments; with indexes; with ids that several vertices have
+_CONSECUTIVE, _SEGMENTS, _ORDERED, _REPEATED = 1, 2, 3, 4
+_VERSIONS = (_CONSECUTIVE, _SEGMENTS, _ORDERED, _REPEATED)
 _NUMBERS = {"vertex_segments", "edge_segments"}
 _LOG = re.compile(r"changes-[0-9a-f]{16}\.log")
 _UNFINISHED = re.compile(r"gquery\.[0-9a-f]{8}\.tmp")
@@ -79,6 +80,7 @@ def write_manifest(directory: Path, manifest: Manifest) -> None:
     graph = encoded(manifest)
     version = _SEGMENTS if _NUMBERS & graph.keys() else _CONSECUTIVE
     version = _ORDERED if any("orders" in table for table in graph["vertex_tables"]) else version
+    version = _REPEATED if any("ids_repeat" in table for table in graph["vertex_tables"]) else version
     content = _text(graph)
     head = json.dumps({"format": FORMAT, "version": version, "checksum": zlib.crc32(content)}).encode()
     text = head[:-1] + _BEFORE + content + _BEHIND
@@ -101,7 +103,7 @@ def read_manifest(directory: Path) -> Manifest:
         if document["format"] == FORMAT and document["version"] not in _VERSIONS:
             raise LoadError(
                 f"the graph was saved in version {document['version']} of the format, this gquery reads those up to "
-                f"{_ORDERED}",
+                f"{_REPEATED}",
                 file=str(path),
                 hint="load the graph from its source and save it again, or open it with the gquery that saved it",
             )

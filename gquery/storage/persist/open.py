@@ -98,7 +98,8 @@ class _Opened:
             orders[None] = partial(self._order, f"order {number}", entry.id_order, entry.ids, load_ids)
             if entry.id_name is not None and entry.columns[entry.id_name] == entry.ids:
                 orders.setdefault(entry.id_name, orders[None])
-        return VertexTable(entry.labels, entry.count, entry.id_type, entry.id_name, columns, load_ids, orders)
+        of_ids = entry.id_type, entry.id_name
+        return VertexTable(entry.labels, entry.count, *of_ids, columns, load_ids, orders, entry.ids_repeat)
 
     def _order(
         self, what: str, entry: FileEntry, of: FileEntry, load: Callable[[], pa.ChunkedArray], check: Check

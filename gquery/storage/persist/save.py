@@ -173,6 +173,7 @@ class _Writer:
             columns,
             of_ids,
             {name: file for name, file in sorted_by.items() if name is not None},
+            table.ids_repeat,
         )
 
     def _edge_table(self, table: EdgeTable) -> EdgeTableEntry:

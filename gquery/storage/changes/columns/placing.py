@@ -7,6 +7,7 @@ column does not hold: then it is in another table of the same labels, the first 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -47,7 +48,7 @@ def placed(
 ) -> tuple[list[Shape], Ids, NDArray[np.int64]]:
     """The tables afterwards, those that there were first; elements, ascending, and the table that each goes to: all
     that are new and all that do not stay where they are, and maybe others."""
-    shapes = [Shape(s.names, dict(s.types), s.id_name, s.id_type) for s in sources.shapes[: sources.tables]]
+    shapes = [replace(shape, types=dict(shape.types)) for shape in sources.shapes[: sources.tables]]
     new = sources.numbers.ids(range(sources.tables, len(sources.shapes)), np.int64)
     ids = distinct(np.concatenate([new, *(each.of for each in values), *(each.vertices for each in labels)]))
     goes = np.zeros(len(ids), np.int64)
@@ -63,9 +64,10 @@ def placed(
             } | wanted
         columns = dict.fromkeys(wanted, NO_VALUE) if is_new else source.types  # those of a batch may hold nothing
         kept = {name: NO_VALUE if name in wanted else type_ for name, type_ in columns.items()}
-        own = Shape(source.names, kept, source.id_name, source.id_type)
+        own = replace(source, types=kept)
         if alike.labels is not None:
             own.names, own.id_name = alike.labels.labels, own.id_name or alike.labels.id_name
+            own.ids_repeat |= any(set(shape.names) == set(own.names) for shape in shapes)
         if is_new and own.id_name is None:
             own.id_name = next((shape.id_name for shape in shapes if set(shape.names) == set(own.names)), None)
         elif own.id_name in wanted and not is_new:
@@ -131,6 +133,7 @@ def _place(shapes: list[Shape], own: Shape, wanted: Wanted, now: int | None) -> 
         place = len(shapes)
         shapes.append(Shape(own.names, {}, own.id_name, pa.int64() if own.id_type == ANY_ID else own.id_type))
     shape = shapes[place]
+    shape.ids_repeat |= own.ids_repeat
     types = shape.types
     for name, type_ in [*own.types.items(), *((n, values.type) for n, arrays in wanted.items() for values in arrays)]:
         if pa.types.is_null(types.get(name, NO_VALUE)) and (name in own.types or not pa.types.is_null(type_)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,12 @@ class Shape:
     types: dict[str, pa.DataType] = field(default_factory=dict)
     id_name: str | None = None
     id_type: pa.DataType | None = None
+    ids_repeat: bool = False
 
     @classmethod
     def of(cls, table: VertexTable | EdgeTable) -> Shape:
         if isinstance(table, VertexTable):
-            return cls(table.labels, dict(table.columns.types), table.id_name, table.id_type)
+            return cls(table.labels, dict(table.columns.types), table.id_name, table.id_type, table.ids_repeat)
         return cls((table.type,), dict(table.columns.types))
 
     def filled(self, pieces: Iterable[Piece], patches: Mapping[str | None, Patch]) -> VertexTable | EdgeTable:
@@ -49,12 +51,15 @@ class PiecedVertices(VertexTable):
     def __init__(self, shape: Shape, pieces: Pieces) -> None:
         self.pieces = pieces
         columns = Columns(shape.types, lambda name: pieces.column(name, shape.id_name))
-        super().__init__(shape.names, pieces.count, shape.id_type, shape.id_name, columns, lambda: pieces.column(None))
+        of_ids = shape.id_type, shape.id_name
+        ids = partial(pieces.column, None)
+        super().__init__(shape.names, pieces.count, *of_ids, columns, ids, ids_repeat=shape.ids_repeat)
 
     def settled(self) -> VertexTable:
         """The same table, all of it read, and each column in one piece."""
-        ids = in_one_piece(self.ids)
-        return VertexTable(self.labels, self.count, self.id_type, self.id_name, _read(self.columns), lambda: ids)
+        ids, of_ids = in_one_piece(self.ids), (self.id_type, self.id_name)
+        columns = _read(self.columns)
+        return VertexTable(self.labels, self.count, *of_ids, columns, lambda: ids, ids_repeat=self.ids_repeat)
 
 
 class PiecedEdges(EdgeTable):
