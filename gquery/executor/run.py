@@ -22,7 +22,7 @@ from gquery.executor.matching import Matching, Measured
 from gquery.executor.progress import Control
 from gquery.executor.relational.streams import apart, through
 from gquery.executor.relational.tail import Tail, asks_parameters
-from gquery.planner.ir.expr import Expression
+from gquery.planner.ir.expr import Expression, is_volatile
 from gquery.planner.ir.query_plan import ApplyPlan, ChainPlan, PathsPlan, QueryPlan
 from gquery.planner.ir.segments import OptionalMatch, Project
 from gquery.planner.ir.updates import Update
@@ -238,9 +238,9 @@ class Chain:
         assert isinstance(step, Project)
         assert step.per is not None
         of_none = partial(self.totals[number].run, iter(()), control)
-        return with_totals(
-            rows, lambda given: self.tails[number].run(given, control, self.engine.threads), of_none, step.per, outer
-        )
+        random = any(map(is_volatile, step.projection.expressions))
+        run = partial(self.tails[number].run, control=control, threads=self.engine.threads)
+        return with_totals(rows, run, of_none, step.per, outer, random)
 
 
 def _branch(chain: Chain, control: Control, measured: Sequence[Measured], before: Rows | None, outer: int) -> Rows:

@@ -185,7 +185,8 @@ def _apply_heading(plan: ApplyPlan) -> str:
     apply = plan.segment
     word = "CALL" if apply.asked == "rows" else apply.asked.upper()
     read = ", ".join(variable.name for variable in apply.imported)
-    return f"{word} " + (f"for each row, with {read}" if read else "once")
+    each = "once" if apply.row is None else "for each row"
+    return f"{word} {each}" + (f", with {read}" if read else "")
 
 
 def _project_heading(project: Project, last: bool) -> str:

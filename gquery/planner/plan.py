@@ -18,6 +18,7 @@ from gquery.planner.passes.comparisons import split_predicates
 from gquery.planner.passes.constraints import constrain
 from gquery.planner.passes.demand import (
     demand,
+    for_each_row,
     rows_out,
     wanted_before,
     wanted_by,
@@ -78,6 +79,8 @@ class _Planning:
         steps: list[Step] = []
         for place, segment in reversed(list(enumerate(segments))):
             number = self.numbers[id(segment)]
+            if isinstance(segment, Match | Apply):
+                wanted = for_each_row(segment, wanted)
             if isinstance(segment, Project):
                 project = without_unseen_order(without_unwanted(segment, wanted.variables), wanted)
                 wanted = wanted_by(project, wanted, self.limits[number])

@@ -172,9 +172,12 @@ class Applied:
         return pa.ListArray.from_arrays(to_arrow(ends.astype(np.int32)), together.take(to_arrow(order)))
 
 
-def with_totals(rows: Rows, project: Callable[[Rows], Rows], of_none: Callable[[], Rows], row: str, count: int) -> Rows:
+def with_totals(
+    rows: Rows, project: Callable[[Rows], Rows], of_none: Callable[[], Rows], row: str, count: int, random: bool
+) -> Rows:
     """What a projection that gives one row of aggregates makes of rows, for each of so many rows of the outer query:
-    also for those for which there are none. of_none: what it makes of no rows, without the number."""
+    also for those for which there are none. of_none: what it makes of no rows, without the number. random: whether that
+    is another thing each time."""
     met = np.zeros(count, np.bool_)
 
     def watched() -> Rows:
@@ -184,7 +187,8 @@ def with_totals(rows: Rows, project: Callable[[Rows], Rows], of_none: Callable[[
 
     yield from project(watched())
     left = np.flatnonzero(~met)
-    for batch in of_none() if len(left) else ():
-        again = batch.take(to_arrow(np.repeat(np.arange(batch.num_rows), len(left))))
-        columns = {name: again.column(name) for name in again.schema.names}
-        yield batch_of({**columns, row: to_arrow(np.tile(left, batch.num_rows))}, again.num_rows)
+    for alike in np.split(left, len(left) if random else 1) if len(left) else ():
+        for batch in of_none():
+            again = batch.take(to_arrow(np.repeat(np.arange(batch.num_rows), len(alike))))
+            columns = {name: again.column(name) for name in again.schema.names}
+            yield batch_of({**columns, row: to_arrow(np.tile(alike, batch.num_rows))}, again.num_rows)

@@ -24,7 +24,7 @@ from gquery.planner.binding.lengths.names import expect_names
 from gquery.planner.binding.lengths.repeats import names_no_path, repeats_matter
 from gquery.planner.binding.lengths.searches import Search, can_be_swept, searches
 from gquery.planner.binding.matches import MatchBinder
-from gquery.planner.binding.mentions import binds, names_in
+from gquery.planner.binding.mentions import binds, is_random, names_in
 from gquery.planner.binding.projections import ProjectionBinder, projected
 from gquery.planner.binding.scope import is_hidden
 from gquery.planner.binding.subqueries.counted import counting_each
@@ -131,10 +131,12 @@ class ClauseBinder:
                     segments += self._matched(waiting, clause, rows, per)
                     waiting, rows = [], segments[-1].output
                     required, optional = set(), set()
+                alone = not (segments or rows)
                 if isinstance(clause, ast.Match):
-                    segments += self._of_lengths(clause, rows, per, partial(repeats_matter, clauses[place:], whole))
+                    matter = partial(repeats_matter, clauses[place:], whole)
+                    segments += self._of_lengths(clause, rows, per, alone, matter)
                 else:
-                    segments += self._carried(clause, rows, per)
+                    segments += self._carried(clause, rows, per, alone)
                 rows = segments[-1].output
                 known = {variable.name for variable in rows}
             for clause in waiting[-1:]:
@@ -153,17 +155,17 @@ class ClauseBinder:
                 yield segment
                 rows = segment.output
 
-    def _carried(self, clause: ast.Clause, rows: Rows, per: Variable | None) -> Iterator[Segment]:
-        """A clause that is no MATCH, behind what its subqueries compute."""
+    def _carried(self, clause: ast.Clause, rows: Rows, per: Variable | None, alone: bool) -> Iterator[Segment]:
+        """A clause that is no MATCH, behind what its subqueries compute. alone: whether nothing comes before it."""
         if isinstance(clause, Search):
             yield self.matches.bind_search(clause, rows)
             return
         if isinstance(clause, ast.Call):
-            yield self._call(clause, rows)
+            yield self._call(clause, rows, alone)
             return
         told, found = taken_out(clause, self.numbers)
         for name, asked in found.items():
-            apply = self._asked(as_subquery(asked), rows, name)
+            apply = self._asked(as_subquery(asked), rows, name, alone)
             yield apply
             rows = apply.output
         project = self.projections.bind(told, rows, per)
@@ -174,7 +176,7 @@ class ClauseBinder:
     # --- lengths -----------------------------------------------------------------------------------------------
 
     def _of_lengths(
-        self, clause: ast.Match, rows: Rows, per: Variable | None, matter: Callable[[], bool | None]
+        self, clause: ast.Match, rows: Rows, per: Variable | None, alone: bool, matter: Callable[[], bool | None]
     ) -> Iterator[Segment]:
         """A MATCH with relationships of variable length: alternatives of fixed lengths where these are few, or of those
         that cannot be searched for, else searches for paths. matter: whether it does how often a row comes, None where
@@ -194,7 +196,7 @@ class ClauseBinder:
         if not written_out and not clause.optional:
             yield from self._segments(searches(clause, mode, names, self.matches.schema), rows, per)
             return
-        begin, row = self._inner(clause, rows, names)
+        begin, row = self._inner(clause, rows, names, alone)
         seen = names.intersection(variable.name for variable in begin)
 
         def searched() -> ast.Query:
@@ -214,10 +216,10 @@ class ClauseBinder:
 
     # --- subqueries --------------------------------------------------------------------------------------------
 
-    def _asked(self, tree: ast.Subquery, rows: Rows, name: str) -> Apply:
+    def _asked(self, tree: ast.Subquery, rows: Rows, name: str, alone: bool) -> Apply:
         """A subquery in an expression, which sees all that the expression sees."""
         seen = {variable.name for variable in rows}
-        begin, row = self._inner(tree.query, rows, seen)
+        begin, row = self._inner(tree.query, rows, seen, alone)
         branch = self.chain(_distinct_names(tree.query), begin, row)
         result = Variable(name, _ASKED[tree.kind])
         if tree.kind == "collect":
@@ -227,13 +229,13 @@ class ClauseBinder:
             result = Variable(name, list_of(values[0].type))
         return Apply(tree.kind, (branch,), row, False, rows, (*rows, result))
 
-    def _call(self, clause: ast.Call, rows: Rows) -> Apply:
+    def _call(self, clause: ast.Call, rows: Rows, alone: bool) -> Apply:
         names = {variable.name for variable in rows}
         seen = names if clause.star else {each.name for each in clause.imports or imported(clause.query)}
         for each in clause.imports or ():
             if each.name not in names:
                 raise BindError(f"variable `{each.name}` is not defined", span=each.span)
-        begin, row = self._inner(clause.query, rows, seen)
+        begin, row = self._inner(clause.query, rows, seen, alone)
         branch = self.chain(clause.query, begin, row)
         new = tuple(variable for variable in branch[-1].output if variable != row)
         if clause.star and clause.optional:
@@ -247,7 +249,7 @@ class ClauseBinder:
 
     def _union(self, union: ast.Union, rows: Rows, per: Variable | None) -> tuple[Segment, ...]:
         """All branches of UNION over the same rows, and then what tells equal rows from each other."""
-        inner = self._inner(union, rows, {variable.name for variable in rows})
+        inner = self._inner(union, rows, {variable.name for variable in rows}, alone=not rows)
         apply = self._united(union.branches, rows, inner, union.span)
         return (apply, projected(apply.new, apply.output, union.distinct, per))
 
@@ -266,11 +268,12 @@ class ClauseBinder:
         branches = [_as_types(branch, new, row) for branch in branches]
         return Apply("rows", tuple(branches), row, False, rows, (*rows, *new))
 
-    def _inner(self, tree: ast.Node, rows: Rows, seen: AbstractSet[str]) -> tuple[Rows, Variable | None]:
-        """What a subquery begins with, and the variable that numbers the rows; nothing where it uses none of them."""
+    def _inner(self, tree: ast.Node, rows: Rows, seen: AbstractSet[str], alone: bool) -> tuple[Rows, Variable | None]:
+        """What a subquery begins with, and the variable that numbers the rows; nothing where it uses none of them and
+        has the same for each. alone: whether there is but one row, as nothing comes before it."""
         used = seen & set(names_in(tree))
         begin = tuple(variable for variable in rows if variable.name in used)
-        if not begin:
+        if not begin and (alone or not is_random(tree)):
             return (), None
         row = Variable(f" row {next(self.numbers)}", INTEGER)
         return (*begin, row), row

@@ -11,7 +11,17 @@ from typing import Literal
 
 from gquery.errors import Notice
 from gquery.lasting.properties import cached_property
-from gquery.planner.ir.expr import Aggregate, Attribute, Column, Expression, Kind, Type, is_aggregated, walk
+from gquery.planner.ir.expr import (
+    Aggregate,
+    Attribute,
+    Column,
+    Expression,
+    Kind,
+    Type,
+    is_aggregated,
+    is_volatile,
+    walk,
+)
 from gquery.planner.ir.query_graph import QueryEdge, QueryGraph
 from gquery.planner.ir.updates import Update
 from gquery.records import record, replace
@@ -181,10 +191,14 @@ class Projection:
         return self._is_grouped_by(_UNREPEATED)
 
     def _is_grouped_by(self, functions: tuple[str, ...]) -> bool:
-        """Whether the answer is grouped, with aggregates of these functions or of distinct values."""
+        """Whether the answer is grouped, with aggregates of these functions or of distinct values, by what is the same
+        for rows that are alike."""
         nodes = (node for expression in self.expressions for node in walk(expression))
-        return self.is_grouped and all(
-            node.distinct or node.function in functions for node in nodes if isinstance(node, Aggregate)
+        keys = (item.expression for item in self.items if not is_aggregated(item.expression))
+        return (
+            self.is_grouped
+            and all(node.distinct or node.function in functions for node in nodes if isinstance(node, Aggregate))
+            and not any(map(is_volatile, keys))
         )
 
 

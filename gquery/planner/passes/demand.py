@@ -120,6 +120,24 @@ def wanted_inside(apply: Apply, wanted: Wanted) -> Wanted:
     return Wanted(new | row, alone and wanted.counted, wanted.weighed, wanted.existence, limit)
 
 
+def for_each_row(segment: Match | Apply, wanted: Wanted) -> Wanted:
+    """What is asked of a segment, and of the rows before it: what is random is another thing for each row, and for each
+    match."""
+    return replace(wanted, weighed=False, existence=False) if is_random(segment) else wanted
+
+
+def is_random(segment: Segment) -> bool:
+    """Whether what it makes of a row is another thing each time."""
+    match segment:
+        case Apply(branches=branches):
+            return any(is_random(each) for branch in branches for each in branch)
+        case Project(projection=projection, where=where):
+            return any(map(is_volatile, (*projection.expressions, *where)))
+        case Match(graph=graph, predicates=predicates):
+            return any(map(is_volatile, (*graph.predicates, *predicates)))
+    return False
+
+
 def rows_out(segment: Match | Apply, wanted: Wanted) -> tuple[str, ...]:
     """The variables that are asked for, of those that go out."""
     return tuple(variable.name for variable in segment.output if variable.name in wanted.variables)
@@ -129,9 +147,10 @@ def wanted_of(match: Match, wanted: Wanted, starts: bool) -> Wanted:
     """What is asked of the matches themselves: of a condition one each, for every seed or altogether. Where there are
     rows before and nothing joins them with the matches, how many matches there are, or whether any; a limit holds where
     every match belongs to a row."""
-    alone = not match.seeded and not match.predicates
+    random = is_random(match)
+    alone = not match.seeded and not match.predicates and not random
     if isinstance(match, Exists | NotExists):
-        return Wanted(frozenset(), False, True, True, 1 if alone else None)
+        return Wanted(frozenset(), False, not random, not random, 1 if alone else None)
     if starts:
         return wanted
     alone = alone and wanted.weighed and wanted.variables.isdisjoint(new_names(match))
@@ -221,5 +240,4 @@ def _keeps_repeats(project: Project) -> bool:
     """Whether a row that comes with the number of times goes out as one with that number."""
     projection = project.projection
     cut = projection.skip is not None or projection.limit is not None
-    random = any(is_volatile(expression) for expression in (*projection.expressions, *project.where))
-    return not projection.is_grouped and not cut and not random
+    return not projection.is_grouped and not cut and not is_random(project)

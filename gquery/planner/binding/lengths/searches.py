@@ -16,7 +16,7 @@ from gquery.planner.binding.labels import types_of
 from gquery.planner.binding.lengths.fragments import Link, Piece, Pieces
 from gquery.planner.binding.lengths.nearest import Nearest
 from gquery.planner.binding.lengths.together import conditions_between
-from gquery.planner.binding.mentions import binds, names_in
+from gquery.planner.binding.mentions import binds, is_random, names_in
 from gquery.planner.binding.scope import NOTHING
 from gquery.planner.binding.subqueries.pattern_condition import all_of, pattern_test
 from gquery.planner.ir.segments import PathMode
@@ -167,7 +167,7 @@ class _Order:
         yield replace(self._clause, patterns=tuple(piece.fragments), where=where, optional=False)
 
     def _conditions(self, known: AbstractSet[str]) -> ast.Expression | None:
-        """Those that wait and speak of nothing else."""
+        """Those that wait and speak of nothing else, nor of chance: that is asked of each path."""
         waiting = self._pieces.waiting
         ready = [each for each in waiting if self._is_ready(each, known)]
         waiting[:] = [each for each in waiting if each not in ready]
@@ -175,7 +175,7 @@ class _Order:
 
     @staticmethod
     def _is_ready(condition: ast.Expression, known: AbstractSet[str]) -> bool:
-        return pattern_test(condition) is None and set(names_in(condition)) <= known
+        return pattern_test(condition) is None and set(names_in(condition)) <= known and not is_random(condition)
 
     def _target(self, name: str, piece: Piece | None, span: Span) -> ast.NodePattern:
         """The end of a search; with what is said of it, where it is new and alone."""
