@@ -92,6 +92,27 @@ def test_walks_of_several_lengths_are_counted_exactly() -> None:
     assert "2 rows" not in wide.profile("MATCH (a)-[:K*10..11]->(b) RETURN count(*)")
 
 
+@pytest.mark.parametrize("link", ["-[:K*30]->", "-[:K*28..31]->", "-[:K]->{28,31}"])
+def test_long_walks_are_summed_where_nobody_names_them(link: str) -> None:
+    """From 13 relationships on they were listed, if only their number was asked for."""
+    pairs = [(0, 1), (0, 1), (1, 2), (2, 0), (2, 2), (1, 3), (3, 0)]
+    looped = graph(pairs)
+    steps = {end: [target for source, target in pairs if source == end] for end in range(4)}
+    walks = [dict.fromkeys(range(4), 1)]  # by the number of relationships, and by where they begin
+    for _ in range(31):
+        walks.append({end: sum(walks[-1][target] for target in steps[end]) for end in range(4)})
+    asked = range(28, 32) if "28" in link else (30,)
+    expected = [(end, sum(walks[count][end] for count in asked)) for end in range(4)]
+    mode = "MATCH REPEATABLE ELEMENTS"
+    assert ask(looped, f"{mode} (a){link}(b) RETURN a.id AS id, count(*) ORDER BY id") == expected
+    assert ask(looped, f"{mode} (a){link}(b) RETURN count(*)") == [(sum(count for _, count in expected),)]
+    assert ask(looped, f"{mode} (a {{id: 0}}){link}(b) RETURN DISTINCT b.id AS id ORDER BY id") == [
+        (0,), (1,), (2,), (3,)
+    ]  # fmt: skip
+    assert "List paths" not in looped.explain(f"{mode} (a){link}(b) RETURN count(*)")
+    assert "List paths" in looped.explain(f"{mode} p = (a){link}(b) RETURN p LIMIT 1")
+
+
 def test_many_pairs_have_the_same_paths_on_any_number_of_threads() -> None:
     chance = Random("pairs")
     scattered = graph([(chance.randrange(300), chance.randrange(300)) for _ in range(600)], 300)

@@ -15,6 +15,7 @@ from gquery.errors import UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.names import Unused, substituted
 from gquery.planner.binding.lengths.repeated import is_relationship
+from gquery.planner.binding.lengths.repeats import names_no_path
 from gquery.planner.binding.mentions import below, binds, named, names_in
 from gquery.planner.binding.scope import NOTHING
 from gquery.records import record, replace
@@ -22,6 +23,7 @@ from gquery.settings import MatchMode
 
 MOST_ALTERNATIVES = 24  # combinations of lengths of one clause
 MOST_HOPS = 12  # relationships that the longest of them has for those of variable length
+MOST_SUMMED = 40  # the same of walks that nobody lists, of which each relationship is one more sum
 
 
 _PATTERNS = (ast.Subquery, ast.Exists, ast.PatternPredicate)
@@ -69,7 +71,8 @@ def _are_few(relationships: list[ast.RelationshipPattern], clause: ast.Match, mo
     if any(least == 0 for least, _ in bounds) and _asks_that_nodes_differ(clause, mode):
         return False  # it has to see both names
     hops = [_hops(each) for each in relationships]
-    if None in hops or sum(each for each in hops if each is not None) > MOST_HOPS:
+    most = MOST_SUMMED if mode == "repeatable elements" and names_no_path(clause) else MOST_HOPS
+    if None in hops or sum(each for each in hops if each is not None) > most:
         return False
     return prod(max(1, most - least + 1) for least, most in bounds if most is not None) <= MOST_ALTERNATIVES
 
