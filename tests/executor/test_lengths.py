@@ -233,6 +233,30 @@ def test_out_and_back_over_one_edge_is_simple(length: str) -> None:
     assert ask(one, "MATCH SIMPLE (a)--(b)--(c) RETURN count(*)") == [(0,)]
 
 
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("MATCH (a)-[:K*3..1]->(b) RETURN count(*)", 0),
+        ("MATCH (a)-[*30..10]->(b)-[*]->(c) RETURN count(*)", 0),
+        ("MATCH p = ANY SHORTEST (a)-[:K*3..1]->(b) RETURN count(p)", 0),
+        ("MATCH REPEATABLE ELEMENTS (a) OPTIONAL MATCH (a)-[:K*3..1]->(b) RETURN count(*) - count(b)", 4),
+        ("MATCH (a) WHERE NOT EXISTS { (a)-[:K*3..1]->() } RETURN count(*)", 4),
+        ("MATCH (a) WITH a CALL (a) { MATCH (a)<-[r:K*3..1]-() RETURN r } RETURN count(*)", 0),
+    ],
+)
+def test_lengths_that_no_path_has_are_warned_of(text: str, count: int) -> None:
+    """openCypher finds nothing there, and gquery said nothing."""
+    at_most = 10 if "10" in text else 1
+    with pytest.warns(gquery.QueryWarning, match=f"at most {at_most} relationships: never matched") as told:
+        assert TRIANGLE.query(text).scalar() == count
+    assert len(told) == 1
+    assert "hint: the lower bound comes first" in str(told[0].message)
+    with pytest.warns(gquery.QueryWarning, match="a lower bound that is not written is 1"):
+        assert TRIANGLE.query("MATCH (a)-[*..0]->(b) RETURN count(*)").scalar() == 0
+    assert TRIANGLE.query("MATCH (a)-[*0..0]->(b) RETURN count(*)").scalar() == 4
+
+
+@pytest.mark.filterwarnings("ignore:Warning. no path has:gquery.QueryWarning")
 def test_lengths_that_nothing_has_are_not_built() -> None:
     """2^31 relationships took all memory."""
     for length in ("*2147483648..4", "*2147483648..", "*2000000..3000000"):

@@ -14,6 +14,7 @@ from gquery.grammar import ast
 from gquery.planner.binding.grouping import grouped, names_nothing_new, without_plain_projections
 from gquery.planner.binding.lengths.alternatives import (
     alternatives,
+    empty_lengths,
     has_few_lengths,
     has_lengths,
     have_lengths,
@@ -183,6 +184,7 @@ class ClauseBinder:
         that is not known yet: where it may not, a sweep is thought of too, and nothing else where it is sure to be
         one."""
         expect_names(clause, rows)
+        self.matches.notices.extend(empty_lengths(clause))
         if clause.where is not None:
             clause = replace(clause, where=in_mode(clause.where, clause.mode))
         mode = clause.mode or self.matches.mode

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
-from gquery.errors import UnsupportedError
+from gquery.errors import Notice, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.names import Unused, substituted
 from gquery.planner.binding.lengths.repeated import is_relationship
@@ -32,6 +32,15 @@ _PATTERNS = (ast.Subquery, ast.Exists, ast.PatternPredicate)
 def have_lengths(clause: ast.Match) -> list[ast.RelationshipPattern]:
     """The relationships of variable length, and the repeated patterns."""
     return [each for path in clause.patterns for each in path.relationships if each.length is not None]
+
+
+def empty_lengths(clause: ast.Match) -> Iterator[Notice]:
+    """A word on lengths that no path has: openCypher lets them be."""
+    for length in (each.length for each in have_lengths(clause)):
+        if length is not None and length.most is not None and length.most < length.least:
+            hint = "the lower bound comes first" if length.least > 1 else "a lower bound that is not written is 1"
+            bounds = f"at least {length.least} and at most {length.most}"
+            yield Notice(f"no path has {bounds} relationships: never matched", length.span, hint)
 
 
 def has_lengths(clause: ast.Match) -> bool:
