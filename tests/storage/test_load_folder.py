@@ -11,6 +11,7 @@ import pyarrow.parquet
 import pytest
 
 import gquery
+from gquery.errors import LoadError
 from gquery.storage.load import load
 from tests.storage.loaded import edges, ids, vertices, write
 
@@ -75,6 +76,15 @@ def test_nanoseconds(tmp_path: Path, zone: str, type_: pa.DataType) -> None:
     assert schema.properties["at"] == type_
     with pytest.raises(gquery.LoadError, match="not a date and time in microseconds"):
         load(write(tmp_path / "b", {"A.csv": f"id:ID,at:{'datetime' if zone else 'localdatetime'}\n1,{moment}\n"}))
+
+
+def test_integers_that_no_float_holds_beside_floats(tmp_path: Path) -> None:
+    """They were an error of Arrow's."""
+    files = {"a.csv": "id:ID,x,:LABEL\n1,1,A\n2,9007199254740993,A\n", "b.csv": "id:ID,x,:LABEL\n3,1.5,A\n"}
+    with pytest.raises(LoadError, match="does not fit into double") as caught:
+        load(write(tmp_path, files))
+    assert (Path(caught.value.file or "").name, caught.value.line) == ("a.csv", 3)
+    assert load(tmp_path, types={"x": "string"}).snapshot.vertex_tables[0].columns["x"].type == pa.string()
 
 
 def test_label_and_type_columns(tmp_path: Path) -> None:
@@ -218,6 +228,15 @@ def test_binary_tables(tmp_path: Path, ending: str) -> None:
     graph = load(tmp_path)
     assert vertices(graph, "Person") == [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]
     assert edges(graph) == [(1, "KNOWS", 2, {"w": 0.5}), (2, "KNOWS", 1, {"w": 1.5})]
+
+
+def test_binary_files_of_a_table_that_do_not_go_together(tmp_path: Path) -> None:
+    """The file that does not fit is named; it was an error of Arrow's."""
+    for number, column in enumerate(([2**53 + 1], [1.5], [2])):
+        pa.parquet.write_table(pa.table({"id": [number], "x": column}), tmp_path / f"A_{number}_0.parquet")
+    with pytest.raises(LoadError, match="does not fit into double") as caught:
+        load(tmp_path)
+    assert (Path(caught.value.file or "").name, caught.value.column) == ("A_0_0.parquet", "x")
 
 
 def test_parquet_and_csv_side_by_side(tmp_path: Path) -> None:

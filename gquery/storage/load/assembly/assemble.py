@@ -47,7 +47,7 @@ def assemble(loading: Loading, vertices: Sequence[VertexRows], edges: Sequence[E
         new, counts.dangling = created(loading, pieces, edges)
         counts.created = sum(piece.count for piece in new)
         pieces += new
-    tables, numbers = vertex_tables(pieces)
+    tables, numbers = vertex_tables(loading, pieces)
     directory = Directory(pieces, numbers)
     edge_tables = []
     for index, piece in enumerate(edges):

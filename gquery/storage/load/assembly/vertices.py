@@ -94,7 +94,7 @@ def _new_vertices(home: Home, ids: Sequence[pa.ChunkedArray]) -> VertexRows:
     return VertexRows(home.labels, each, home.id_name, properties, home.space, Origin(()))
 
 
-def vertex_tables(pieces: Sequence[VertexRows]) -> tuple[list[VertexTable], list[NDArray[np.int32]]]:
+def vertex_tables(loading: Loading, pieces: Sequence[VertexRows]) -> tuple[list[VertexTable], list[NDArray[np.int32]]]:
     """One table per label set, and the internal vertices of every piece."""
     if sum(piece.count for piece in pieces) > MAX_VERTICES:
         raise LoadError(f"the graph has more vertices than gquery can number ({MAX_VERTICES:,})")
@@ -111,11 +111,11 @@ def vertex_tables(pieces: Sequence[VertexRows]) -> tuple[list[VertexTable], list
         id_names = {part.id_name for part in parts}
         id_name = id_names.pop() if len(id_names) == 1 else None
         ids = concat_ids([part.ids for part in parts])
-        tables.append(VertexTable.from_arrow(parts[0].labels, ids, _stacked(parts), id_name))
+        tables.append(VertexTable.from_arrow(parts[0].labels, ids, _stacked(loading, parts), id_name))
     return tables, numbers
 
 
-def _stacked(parts: Sequence[VertexRows]) -> pa.Table:
+def _stacked(loading: Loading, parts: Sequence[VertexRows]) -> pa.Table:
     """Properties of pieces one below the other, null where a piece lacks one."""
     if len(parts) == 1:
         return parts[0].properties
@@ -125,9 +125,37 @@ def _stacked(parts: Sequence[VertexRows]) -> pa.Table:
         type = _shared_type(name, parts, [column.type for column in found if column is not None])
         chunks: list[pa.Array] = []
         for part, column in zip(parts, found, strict=True):
-            chunks.extend([pa.nulls(part.count, type)] if column is None else column.cast(type).chunks)
+            values = None if column is None else _shared(loading, part, name, column, type)
+            chunks.extend([pa.nulls(part.count, type)] if values is None else values.chunks)
         columns[name] = pa.chunked_array(chunks, type)
     return pa.table(columns)
+
+
+def _shared(
+    loading: Loading, part: VertexRows, name: str, values: pa.ChunkedArray, type: pa.DataType
+) -> pa.ChunkedArray:
+    """The values of one piece as what holds those of the others. Raises LoadError where it does not hold them all: a
+    float not every integer, nanoseconds not every year."""
+    try:
+        return values.cast(type)
+    except pa.ArrowInvalid:
+        row = _first_misfit(values, type)
+        reason = f"the value does not fit into {type}, which other values of {described(part.labels)} need"
+        hint = f"types={{{name!r}: 'string'}} takes them as text"
+        loading.rejects.fail(part.origin, np.array([row]), name, values.slice(row, 1), reason, hint)
+
+
+def _first_misfit(values: pa.ChunkedArray, type: pa.DataType) -> int:
+    """The first row that cannot be cast, found by halving."""
+    first, end = 0, len(values)
+    while end - first > 1:
+        middle = (first + end) // 2
+        try:
+            values.slice(first, middle - first).cast(type)
+            first = middle
+        except pa.ArrowInvalid:
+            end = middle
+    return first
 
 
 def _shared_type(name: str, parts: Sequence[VertexRows], types: Sequence[pa.DataType]) -> pa.DataType:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
 
 from gquery.errors import LoadError
-from gquery.storage.load.assembly.arrow_values import check_size, checked, normalise
+from gquery.storage.load.assembly.arrow_values import cast, check_size, checked, normalise
 from gquery.storage.load.assembly.rows import RawTable
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.rejects import Origin, Part
@@ -72,7 +72,7 @@ def read_table(loading: Loading, paths: Sequence[Path], layout: Layout) -> RawTa
         data, origin = tables[0]
     else:
         data = [
-            _concat([columns[index] for columns, _ in tables], column, str(paths[-1]))
+            _concat([columns[index] for columns, _ in tables], column, paths)
             for index, column in enumerate(layout.columns)
         ]
         origin = _joined([origin for _, origin in tables])
@@ -103,7 +103,7 @@ def _read_parquet(source: pa.NativeFile, path: Path) -> pa.Table:
 def _parquet() -> ModuleType:
     import pyarrow.parquet  # slow to import, and few loads need it
 
-    return cast(ModuleType, pyarrow.parquet)
+    return typing.cast(ModuleType, pyarrow.parquet)
 
 
 def _open_ipc(source: pa.NativeFile) -> pa.ipc.RecordBatchFileReader | pa.ipc.RecordBatchStreamReader:
@@ -130,13 +130,15 @@ def _open_binary(path: Path) -> Iterator[pa.NativeFile]:
         raise LoadError(f"the {kind} file cannot be read: {reason}", file=str(path)) from None
 
 
-def _concat(columns: Sequence[pa.ChunkedArray], column: Column, file: str) -> pa.ChunkedArray:
-    values = [normalise(part, column.name, file) for part in columns]
+def _concat(columns: Sequence[pa.ChunkedArray], column: Column, paths: Sequence[Path]) -> pa.ChunkedArray:
+    files = [str(path) for path in paths]
+    values = [normalise(part, column.name, file) for part, file in zip(columns, files, strict=True)]
     type = common_type(part.type for part in values)
     if type is None:
         kinds = " and ".join(dict.fromkeys(str(part.type) for part in values))
-        raise LoadError(f"the files of the table disagree on a column: {kinds}", file=file, column=column.name)
-    return pa.chunked_array([chunk for part in values for chunk in part.cast(type).chunks], type)
+        raise LoadError(f"the files of the table disagree on a column: {kinds}", file=files[-1], column=column.name)
+    parts = (cast(part, type, column.name, file) for part, file in zip(values, files, strict=True))
+    return pa.chunked_array([chunk for part in parts for chunk in part.chunks], type)
 
 
 def _joined(origins: Sequence[Origin]) -> Origin:
