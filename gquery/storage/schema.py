@@ -98,7 +98,8 @@ def _distinct_types(tables: Iterable[Mapping[str, pa.DataType]]) -> dict[str, tu
 
 
 def common_type(types: Iterable[pa.DataType]) -> pa.DataType | None:
-    """The one type that values of all `types` can be shown as: numbers widen, null gives way; None if there is none."""
+    """The one type that values of all `types` can be shown as: numbers widen, times get nanoseconds, null gives way;
+    None if there is none."""
     distinct = [data_type for data_type in dict.fromkeys(types) if not pa.types.is_null(data_type)]
     if not distinct:
         return pa.null()
@@ -110,4 +111,11 @@ def common_type(types: Iterable[pa.DataType]) -> pa.DataType | None:
         return pa.float64()
     if all(pa.types.is_string(data_type) or pa.types.is_large_string(data_type) for data_type in distinct):
         return pa.large_string()
+    if all(pa.types.is_timestamp(data_type) for data_type in distinct) and len({each.tz for each in distinct}) == 1:
+        return pa.timestamp("ns", distinct[0].tz)
+    if all(pa.types.is_time(data_type) for data_type in distinct):
+        return pa.time64("ns")
+    if all(pa.types.is_list(data_type) for data_type in distinct):
+        item = common_type(data_type.value_type for data_type in distinct)
+        return None if item is None else pa.list_(item)
     return None

@@ -69,13 +69,53 @@ def test_columns_without_type_are_inferred(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("zone", "type_"), [("", pa.timestamp("ns")), ("Z", pa.timestamp("ns", "UTC"))])
-def test_nanoseconds(tmp_path: Path, zone: str, type_: pa.DataType) -> None:
-    moment = f"2020-01-01T00:00:00.123456789{zone}"
-    schema = load(write(tmp_path, {"A.csv": f"id,at\n1,{moment}\n"})).snapshot.schema.vertex_tables[0]
-    assert schema.properties["at"] == type_
-    with pytest.raises(gquery.LoadError, match="not a date and time in microseconds"):
-        load(write(tmp_path / "b", {"A.csv": f"id:ID,at:{'datetime' if zone else 'localdatetime'}\n1,{moment}\n"}))
+FINE = {
+    "at": ("2020-01-01T00:00:00.123456789", pa.timestamp("ns")),
+    "utc": ("2020-01-01T00:00:00.123456789+00:00", pa.timestamp("ns", "UTC")),
+    "at:localdatetime": ("2020-01-01T00:00:00.123456789", pa.timestamp("ns")),
+    "at:datetime": ("2020-01-01T00:00:00.123456789Z", pa.timestamp("ns", "UTC")),
+    "at:time": ("00:00:00.123456789", pa.time64("ns")),
+    "at:datetime[]": ("2020-01-01T00:00:00.123456789Z", pa.list_(pa.timestamp("ns", "UTC"))),
+}
+
+
+@pytest.mark.parametrize("header", FINE)
+def test_nanoseconds(tmp_path: Path, header: str) -> None:
+    """In one of several rows, and in one of several files. Where they were declared they were refused."""
+    fine, type_ = FINE[header]
+    coarse = fine.replace(".123456789", "")
+    head = f"id:ID,{header},:LABEL\n"
+    one = {"a.csv": f"{head}1,{fine},A\n2,{coarse},A\n3,,A\n"}
+    two = {"a.csv": f"{head}1,{fine},A\n", "b.csv": f"{head}2,{coarse},A\n"}
+    for folder, files in {"one": one, "two": two}.items():
+        values = load(write(tmp_path / folder, files)).snapshot.vertex_tables[0].columns[header.split(":")[0]]
+        assert values.type == type_
+        times = values.combine_chunks().flatten() if pa.types.is_list(type_) else values
+        first, second, *_ = times.cast(pa.int64()).to_pylist()
+        assert first - second == 123_456_789
+
+
+def test_a_row_among_nanoseconds_that_is_bad(tmp_path: Path) -> None:
+    rows = {"x": "x", "1500-01-01T00:00:00Z": "of the years 1678 to 2261"}
+    for value, words in rows.items():
+        text = f"id,at:datetime\n1,2020-01-01T00:00:00.123456789Z\n2,{value}\n"
+        with pytest.raises(LoadError, match=words) as caught:
+            load(write(tmp_path, {"A.csv": text}))
+        assert (caught.value.line, caught.value.value) == (3, value)
+    far = {"b.csv": "id:ID,at:datetime,:LABEL\n2,,A\n3,1500-01-01T00:00:00Z,A\n"}
+    fine = {"a.csv": "id:ID,at:datetime,:LABEL\n1,2020-01-01T00:00:00.123456789Z,A\n"}
+    with pytest.raises(LoadError, match=r"does not fit into timestamp.*which other values of `A` need") as caught:
+        load(write(tmp_path / "two", {**fine, **far}))
+    error = caught.value
+    assert (Path(error.file or "").name, error.line, error.column) == ("b.csv", 3, "at")
+    assert str(error.value).startswith("1500")
+
+
+def test_what_only_looks_like_nanoseconds_is_alone_in_being_bad(tmp_path: Path) -> None:
+    """It was told by any seven digits behind a point, and then years that a date may have were bad, too."""
+    text = "id,at:datetime\n1,1.1234567\n2,1500-01-01T00:00:00Z\n"
+    loaded = load(write(tmp_path, {"A.csv": text}), on_bad_row="skip")
+    assert loaded.report.rejects["value"].to_pylist() == ["1.1234567"]
 
 
 def test_integers_that_no_float_holds_beside_floats(tmp_path: Path) -> None:
@@ -228,6 +268,27 @@ def test_binary_tables(tmp_path: Path, ending: str) -> None:
     graph = load(tmp_path)
     assert vertices(graph, "Person") == [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]
     assert edges(graph) == [(1, "KNOWS", 2, {"w": 0.5}), (2, "KNOWS", 1, {"w": 1.5})]
+
+
+@pytest.mark.parametrize("declared", [None, {"at": "datetime"}])
+@pytest.mark.parametrize("is_list", [False, True])
+def test_nanoseconds_in_one_of_several_binary_files(
+    tmp_path: Path, declared: dict[str, str] | None, is_list: bool
+) -> None:
+    """The files were said to disagree, and what was declared did not fit."""
+    coarse, fine = pa.timestamp("us", "UTC"), pa.timestamp("ns", "UTC")
+    for number, (values, type_) in enumerate(
+        (([1, None], coarse), ([1_000_001, None], fine), ([None, None], pa.null()))
+    ):
+        column = pa.array([[value] for value in values], pa.list_(type_)) if is_list else pa.array(values, type_)
+        pa.parquet.write_table(
+            pa.table({"id": [2 * number, 2 * number + 1], "at": column}), tmp_path / f"A_{number}_0.parquet"
+        )
+    types = {name: f"{type_}[]" if is_list else type_ for name, type_ in (declared or {}).items()}
+    (table,) = load(tmp_path, types=types).snapshot.vertex_tables
+    values = table.columns["at"].combine_chunks()
+    times = values.flatten() if is_list else values
+    assert (times.type, times.cast(pa.int64()).to_pylist()) == (fine, [1000, None, 1_000_001, None, None, None])
 
 
 def test_binary_files_of_a_table_that_do_not_go_together(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from gquery.storage.load.text.values import (
     TYPE_WORDS,
     fitting,
     ids_of_text,
+    in_nanoseconds,
     infer,
     parse,
     parse_lists,
@@ -242,7 +243,8 @@ def _properties(loading: Loading, raw: RawTable) -> _Properties:
         values, bad = _convert(loading, column, data, raw)
         new = bad[keep[bad]]
         if len(new) and column.type is not None:
-            reason = f"the value is not {'a list of ' if column.is_list else ''}{TYPE_WORDS[column.type]}"
+            words = f"a list of {TYPE_WORDS[values.type.value_type]}" if column.is_list else TYPE_WORDS[values.type]
+            reason = f"the value is not {words}"
             loading.rejects.add(raw.origin, new, column.name, data.take(pa.array(new)), reason)
         keep[bad] = False
         names.append(column.name)
@@ -268,13 +270,24 @@ def _kept_as_text(values: pa.ChunkedArray, origin: Origin) -> KeptAsText | None:
 def _convert(loading: Loading, column: Column, data: pa.ChunkedArray, raw: RawTable) -> tuple[pa.ChunkedArray, Rows]:
     values = data if raw.is_text else normalise(data, column.name, raw.origin.file)
     if values.type != pa.string():
-        type = pa.list_(column.type) if column.is_list and column.type is not None else column.type
-        return values if type is None else cast(values, type, column.name, raw.origin.file), NO_ROWS
+        return values if column.type is None else _declared(values, column, column.type, raw.origin.file), NO_ROWS
     if column.type is None:
         return infer(values) if raw.is_text else values, NO_ROWS
     if column.is_list:
         return parse_lists(values, column.type, loading.options.array_delimiter)
     return parse(values, column.type)
+
+
+def _declared(values: pa.ChunkedArray, column: Column, type: pa.DataType, file: str) -> pa.ChunkedArray:
+    """Values of Arrow's types as what the column is declared to be, in nanoseconds where they have some."""
+    try:
+        return cast(values, pa.list_(type) if column.is_list else type, column.name, file)
+    except LoadError:
+        item = values.type.value_type if pa.types.is_list(values.type) else values.type
+        finer = in_nanoseconds(type)
+        if finer == type or getattr(item, "unit", None) != "ns":
+            raise
+        return _declared(values, column, finer, file)
 
 
 def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -16,6 +16,7 @@ from gquery.storage.sorting import distinct
 _FEW = 1000
 _ZONE = r"(?i)(z|[+-]\d\d:?\d\d|:\d\d(\.\d+)?[+-]\d\d)$"
 _PLAIN_FLOAT = r"^-?(0|[1-9]\d{0,14})(\.\d+)?([eE][+-]?\d{1,3})?$"  # not the zip code 01234, not 20 digits
+_NANOSECONDS = r":\d\d\.\d{7,9}($|\D)"
 _BEGINS_TYPED = r"(?i)^[+-]?\.?\d|^(true|false)$"
 
 # What a text must look like to be of a type; what fits may still be out of range.
@@ -26,7 +27,15 @@ _SHAPES = {
     pa.date32(): r"^\d{4}-\d\d-\d\d$",
     pa.timestamp("us"): r"^\d{4}-\d\d-\d\d",
     pa.timestamp("us", "UTC"): r"^\d{4}-\d\d-\d\d",
+    pa.timestamp("ns"): r"^\d{4}-\d\d-\d\d",
+    pa.timestamp("ns", "UTC"): r"^\d{4}-\d\d-\d\d",
     pa.time64("us"): r"^\d\d:\d\d",
+    pa.time64("ns"): r"^\d\d:\d\d",
+}
+_FINER = {
+    pa.timestamp("us"): pa.timestamp("ns"),
+    pa.timestamp("us", "UTC"): pa.timestamp("ns", "UTC"),
+    pa.time64("us"): pa.time64("ns"),
 }
 
 TYPE_WORDS = {
@@ -34,20 +43,36 @@ TYPE_WORDS = {
     pa.float64(): "a number",
     pa.bool_(): "true or false",
     pa.date32(): "a date (YYYY-MM-DD)",
-    pa.timestamp("us"): "a date and time in microseconds (YYYY-MM-DDThh:mm:ss)",
-    pa.timestamp("us", "UTC"): "a date and time in microseconds (YYYY-MM-DDThh:mm:ssZ)",
+    pa.timestamp("us"): "a date and time (YYYY-MM-DDThh:mm:ss)",
+    pa.timestamp("us", "UTC"): "a date and time (YYYY-MM-DDThh:mm:ssZ)",
+    pa.timestamp("ns"): "a date and time with nanoseconds (YYYY-MM-DDThh:mm:ss of the years 1678 to 2261)",
+    pa.timestamp("ns", "UTC"): "a date and time with nanoseconds (YYYY-MM-DDThh:mm:ssZ of the years 1678 to 2261)",
     pa.time64("us"): "a time (hh:mm:ss)",
+    pa.time64("ns"): "a time (hh:mm:ss)",
 }
 
 
 def parse(text: pa.ChunkedArray, type: pa.DataType) -> tuple[pa.ChunkedArray, Rows]:
-    """Text as values of a declared type, null where it is none; and the rows where that is so, int64[k]."""
+    """Text as values of a declared type, in nanoseconds where it has some, null where it is none; and the rows where
+    that is so, int64[k]."""
     if type == pa.string():
         return text, NO_ROWS
     values = _cast_all(text, type)
     if values is not None:
         return values, NO_ROWS
+    type = _exact(text, type)
     return _by_chunk(text, type, lambda chunk: _parse_chunk(chunk, type))
+
+
+def _exact(text: pa.ChunkedArray, type: pa.DataType) -> pa.DataType:
+    """The type with nanoseconds, where some of the text has them."""
+    finer = in_nanoseconds(type)
+    return finer if finer != type and pc.any(pc.match_substring_regex(text, _NANOSECONDS)).as_py() else type
+
+
+def in_nanoseconds(type: pa.DataType) -> pa.DataType:
+    """The type of the same times in nanoseconds; of what has none, itself."""
+    return _FINER.get(type, type)
 
 
 def _parse_chunk(text: pa.Array, type: pa.DataType) -> tuple[pa.Array, Rows]:
@@ -64,6 +89,7 @@ def _parse_chunk(text: pa.Array, type: pa.DataType) -> tuple[pa.Array, Rows]:
 
 def parse_lists(text: pa.ChunkedArray, item: pa.DataType, delimiter: str) -> tuple[pa.ChunkedArray, Rows]:
     """Text such as `a;b;c` as lists; an empty text is an empty list. Second the rows with an item that is none."""
+    item = _exact(text, item)
     return _by_chunk(text, pa.list_(item), lambda chunk: _parse_list_chunk(chunk, item, delimiter))
 
 
@@ -208,9 +234,9 @@ def _cast_all(text: pa.ChunkedArray, type: pa.DataType) -> pa.ChunkedArray | Non
 
 def _cast(text: pa.Array | pa.ChunkedArray, type: pa.DataType) -> Any:
     """A cast that raises ArrowInvalid for the first text that does not fit, as a number that no float holds."""
-    if type == pa.time64("us"):
-        return pc.binary_join_element_wise("1970-01-01T", text, "").cast(pa.timestamp("us")).cast(type)
-    if type == pa.timestamp("us", "UTC"):
+    if pa.types.is_time(type):
+        return pc.binary_join_element_wise("1970-01-01T", text, "").cast(pa.timestamp(type.unit)).cast(type)
+    if pa.types.is_timestamp(type) and type.tz:
         zoned = pc.match_substring_regex(text, _ZONE)
         return pc.if_else(zoned, text, pc.binary_join_element_wise(text, "Z", "")).cast(type)
     values = text.cast(type)
