@@ -43,6 +43,26 @@ def test_a_number_that_no_float_holds_is_none(tmp_path: Path) -> None:
     assert graph.query("MATCH (a) RETURN a.x ORDER BY a.x").rows() == [(-math.inf,), (0.0,)]
 
 
+@pytest.mark.parametrize("number", [1.5, 1.0, 1e300])
+def test_no_numbers_beside_numbers_are_floats(tmp_path: Path, number: float) -> None:
+    """As gquery writes them: they made the column text. Words that may mean something else stay words."""
+    values = [math.nan, number, None, math.inf, -math.inf]
+    graph = gquery.from_arrow({"A": {"id": range(5), "x": values}}, {})
+    graph.query("MATCH (a) RETURN a.id AS id, a.x AS x").write(tmp_path / "A.csv")
+    again = gquery.load(tmp_path)
+    assert str(again.query("MATCH (a) RETURN a.x ORDER BY a.id").rows()) == str([(value,) for value in values])
+
+
+def test_no_numbers_beside_words_are_words(tmp_path: Path) -> None:
+    for name, column in {"words": "nan inf nan", "zip": "007 nan 2", "named": "1.5 nan Ann"}.items():
+        rows = "".join(f"{row},{value}\n" for row, value in enumerate(column.split()))
+        graph = gquery.load(write(tmp_path / name, {"A.csv": f"id,x\n{rows}"}))
+        assert graph.query("MATCH (a) RETURN a.x ORDER BY a.id").rows() == [(value,) for value in column.split()]
+    rows = "".join(f"{row},{value}\n" for row, value in enumerate(("nan", "1.5", "?", "2.5")))
+    kept = load(write(tmp_path / "odd", {"A.csv": f"id,x\n{rows}"})).report.kept_as_text
+    assert [(entry.value, entry.count) for entry in kept.values()] == [("?", 1)]
+
+
 def test_types_that_the_rest_has(tmp_path: Path) -> None:
     header = "id,whole,number,day,at,flag,zip,name,mixed\n"
     rows = [

@@ -17,6 +17,7 @@ _FEW = 1000
 _ZONE = r"(?i)(z|[+-]\d\d:?\d\d|:\d\d(\.\d+)?[+-]\d\d)$"
 _PLAIN_FLOAT = r"^-?(0|[1-9]\d{0,14})(\.\d+)?([eE][+-]?\d{1,3})?$"  # not the zip code 01234, not 20 digits
 _NANOSECONDS = r":\d\d\.\d{7,9}($|\D)"
+_NO_NUMBER = r"(?i)^(nan|[+-]?inf(inity)?)$"  # beside numbers only: alone it may be a word
 _BEGINS_TYPED = r"(?i)^[+-]?\.?\d|^(true|false)$"
 
 # What a text must look like to be of a type; what fits may still be out of range.
@@ -120,12 +121,13 @@ def infer(text: pa.ChunkedArray) -> pa.ChunkedArray:
     """Text as the narrowest of integer, float, boolean, date, date and time that all of it fits, else as it is.
 
     An integer must be written as it would be printed: `007` and `99999999999999999999` stay text, and so does `1e400`.
+    `nan` and `inf` are floats beside a number.
     """
     if text.null_count == len(text):
         return pa.chunked_array([pa.nulls(len(text))])
     attempts: tuple[tuple[pa.DataType, Callable[[pa.ChunkedArray], bool]], ...] = (
         (pa.bool_(), lambda _: True),
-        (pa.float64(), lambda t: bool(pc.all(pc.match_substring_regex(t, _PLAIN_FLOAT)).as_py())),
+        (pa.float64(), lambda t: bool(pc.all(_plain_floats(t)).as_py())),
         (pa.date32(), lambda _: True),
         (pa.timestamp("us"), lambda _: True),
         (pa.timestamp("us", "UTC"), lambda t: bool(pc.all(pc.match_substring_regex(t, _ZONE)).as_py())),
@@ -167,8 +169,16 @@ def fitting(text: pa.ChunkedArray, type: pa.DataType) -> pa.ChunkedArray:
         return pc.match_substring_regex(text, r"(?i)^(true|false)$")
     if type == pa.float64():
         held = pc.if_else(text.is_valid(), parse(text, type)[0].is_valid(), None)
-        return pc.and_(pc.match_substring_regex(text, _PLAIN_FLOAT), held)
+        return pc.and_(_plain_floats(text), held)
     return pc.if_else(text.is_valid(), parse(text, type)[0].is_valid(), None)
+
+
+def _plain_floats(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Which texts are written as numbers; where one is, `nan` and `inf` are numbers, too."""
+    plain = pc.match_substring_regex(text, _PLAIN_FLOAT)
+    if pc.all(plain).as_py() or not pc.any(plain).as_py():
+        return plain
+    return pc.or_(plain, pc.match_substring_regex(text, _NO_NUMBER))
 
 
 def _true(mask: pa.ChunkedArray) -> int:
