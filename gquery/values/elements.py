@@ -238,8 +238,10 @@ def to_value(value: Any, arrow: pa.DataType) -> Any:
 
 
 def is_zoned_time(arrow: pa.DataType) -> bool:
-    """Whether a struct is a time of the day with its offset from UTC."""
-    return [field.name for field in arrow] == ["time", "offset_seconds"] and bool(pa.types.is_time(arrow.field(0).type))
+    """Whether a struct is a time of the day with its offset from UTC; a map with the same keys has other integers."""
+    if [field.name for field in arrow] != ["time", "offset_seconds"]:
+        return False
+    return bool(pa.types.is_time(arrow.field(0).type) and pa.types.is_int32(arrow.field(1).type))
 
 
 def _member_type(value: Any, union: pa.DataType) -> pa.DataType:

@@ -431,6 +431,14 @@ def test_seconds_of_an_offset_are_written(seconds: int, text: str) -> None:
         assert found.rows() == [(f"10:30:00{text}", text, at)]
 
 
+@pytest.mark.parametrize("offset", ["999999", "null", "a.id"])
+def test_a_map_in_the_shape_of_a_time_with_an_offset_is_a_map(offset: str) -> None:
+    """It was taken for such a time, or was an error of Python's."""
+    graph = gquery.from_arrow({"A": {"id": [7]}}, {})
+    found = graph.query(f"MATCH (a) RETURN {{time: localtime('10:30'), offset_seconds: {offset}}}").scalar()
+    assert found == {"time": dt.time(10, 30), "offset_seconds": {"null": None, "a.id": 7, "999999": 999_999}[offset]}
+
+
 def test_a_time_of_the_day_in_a_zone_has_no_offset() -> None:
     with pytest.raises(gquery.BindError, match="no offset without a date"):
         value_of("$p", {"p": dt.time(10, tzinfo=zoneinfo.ZoneInfo("Europe/Zurich"))})
