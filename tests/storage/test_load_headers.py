@@ -139,5 +139,5 @@ def test_saved_graphs_inside_a_folder_are_passed_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize("header", ["id:ID(Person,age", "a:START_ID(Person,b:END_ID(Person)", "id:id(P,age"])
 def test_parentheses_are_closed(tmp_path: Path, header: str) -> None:
     """A table of vertices was one of edges with such a slip."""
-    with pytest.raises(LoadError, match="a parenthesis of the header is not closed"):
+    with pytest.raises(LoadError, match=r"`\(` is not closed in the header"):
         load(write(tmp_path, {"Person.csv": f"{header}\n1,30\n2,40\n"}) / "Person.csv")

@@ -32,7 +32,7 @@ TYPES: dict[str, pa.DataType] = {
 
 MAX_COLUMNS = 10_000
 _FIELD = re.compile(r"(?P<name>.*?):(?P<kind>\w+)(?P<list>\[\])?(\((?P<space>[^()]*)\))?(\{[^{}]*\})?")
-_UNCLOSED = re.compile(rf".*:({'|'.join(ROLES)})\([^()]*", re.IGNORECASE)
+_MARK = re.compile(rf":({'|'.join((*ROLES, *TYPES))})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,8 @@ class Column:
 def parse_header(fields: Iterable[str], file: str, line: int = 1) -> tuple[Column, ...]:
     """Columns from header fields. A field without a name (as a data frame's index has) is ignored.
 
-    Raises LoadError for an unknown type or role, a name given twice, or roles that do not go together.
+    Raises LoadError for an unknown type or role, a mark that is cut off, a name given twice, or roles that do not go
+    together.
     """
     texts = [field.strip() for field in fields]
     check_width(len(texts), file, line)
@@ -63,14 +64,21 @@ def parse_header(fields: Iterable[str], file: str, line: int = 1) -> tuple[Colum
     marked = any(match and match["kind"].upper() in ROLES for match in matches)
     columns = []
     for text, match in zip(texts, matches, strict=True):
-        if _UNCLOSED.fullmatch(text):
-            raise LoadError("a parenthesis of the header is not closed", file=file, line=line, value=text)
+        _check_closed(text, file, line)
         if match is None or not (marked or match["kind"].lower() in TYPES):
             columns.append(Column(text, "property" if text else "ignore"))
         else:
             columns.append(_marked_column(match, file, line, text))
     _check(columns, file, line)
     return tuple(columns)
+
+
+def _check_closed(text: str, file: str, line: int) -> None:
+    """Raises LoadError for a mark of which a bracket is open: without the mark another kind of table would be read."""
+    opened, closed = (max(map(text.rfind, brackets)) for brackets in ("([{", ")]}"))
+    if opened > closed and _MARK.search(text, 0, opened):
+        hint = "write for example `id:ID(Person)` or `tags:string[]`"
+        raise LoadError(f"`{text[opened]}` is not closed in the header", file=file, line=line, value=text, hint=hint)
 
 
 def _marked_column(match: re.Match[str], file: str, line: int, text: str) -> Column:
