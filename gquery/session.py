@@ -52,6 +52,7 @@ from gquery.storage.schema import Schema
 from gquery.values.parameters import snapshot_of
 
 Parameters = Mapping[str, Any]
+Told = tuple[BoundQuery, pa.RecordBatch | None, Ids]
 T = TypeVar("T")
 
 
@@ -177,9 +178,10 @@ class Planned:
         asked: tuple[Hashable, ...],
         check: Check,
         within: Place = (),
+        told: list[Told] | None = None,
     ) -> None:
         """known: what is remembered of queries, this one by what is `asked`. within: where it is in the run of another,
-        which reads ids."""
+        which reads ids; told: what that has asked so."""
         if bound.device is not None:
             settings = settings.changed(device=bound.device)
         snapshot.counts.make_sure(bound.edge_types, check)
@@ -198,7 +200,7 @@ class Planned:
         )
         self.notices, self.device = bound.notices, bound.device
         backend, besides = partial(backend_of, settings), (card_beside(settings), walker_beside(settings))
-        relevant = partial(_relevant, snapshot, parameters, settings)
+        relevant = partial(_relevant, snapshot, parameters, settings, [] if told is None else told)
         self.engine = Engine(backend, snapshot, parameters, settings.threads, *besides, keeps=True, relevant=relevant)
         if chains:
             self.chain = chains[0].on(self.engine)
@@ -251,19 +253,25 @@ def _relevant(
     snapshot: Snapshot,
     parameters: Mapping[str, Any],
     settings: Settings,
+    told: list[Told],
     match: Match,
     failing: Expression,
     before: pa.RecordBatch | None,
     control: Control,
 ) -> Iterator[Ids]:
-    """The elements that a condition which fails for some is asked of, as `Engine` wants them."""
-    found = relevant_elements(match, failing)
+    """The elements that a condition which fails for some is asked of, as `Engine` wants them. told: what has been
+    asked, as conditions that stand before this one may fail, too, and are asked of the same elements each time."""
+    found = relevant_elements(match, failing, None if before is None else before.schema.names)
     for queries in (found.few, found.all) if found is not None else ():
-        ids = [np.zeros(0, np.int32)]
+        ids: list[Ids] = [np.zeros(0, np.int32)]
         for query in queries:
-            planned = Planned(query, snapshot, parameters, settings, Remembered(), (), control.check, _WITHIN)
-            rows = planned.run(control, before=None if before is None else (rows for rows in (before,)))
-            ids += [to_numpy(batch.column(0)) for batch in rows]
+            known = next((each[2] for each in told if each[0] == query and each[1] == before), None)
+            if known is None:
+                planned = Planned(query, snapshot, parameters, settings, Remembered(), (), control.check, _WITHIN, told)
+                rows = planned.run(control, before=None if before is None else (rows for rows in (before,)))
+                known = np.concatenate([ids[0], *(to_numpy(batch.column(0)) for batch in rows)])
+                told.append((query, before, known))
+            ids.append(known)
         yield np.concatenate(ids)
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from gquery.errors import ExecutionError
 from gquery.executor.backend import Backend
-from gquery.executor.chain.rows import bound_by
+from gquery.executor.chain.rows import rows_of
 from gquery.executor.lowering.reading import Leads, Relevant
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
@@ -102,9 +102,8 @@ class Engine:
     beside: what counts may go to instead. walker: another whose walks make better plans of counts that the backend
     takes long for. again: what the same plan has made ready on other snapshots. leads: by the number of a plan, the
     edges that are left of those which it begins with. keeps: what a run makes ready stands by for others of the same
-    plan on the same snapshot. relevant: of which elements a condition of a
-    match is asked, first some, then all; nothing where that is not known. Of a match that begins with rows those that
-    begin with some rows."""
+    plan on the same snapshot. relevant: of which elements a condition of a match is asked, first some, then all; none
+    where that is not known. Of a match that begins with rows those of matches that begin with these."""
 
     backend: Callable[[Check], Backend]
     snapshot: Snapshot
@@ -119,9 +118,10 @@ class Engine:
 
     def relevant_to(self, match: Match, control: Control, seeds: Seeds | None = None) -> Relevant:
         """Of which elements a condition is asked that fails for some; seeds: that the match begins with."""
+        names = [variable.name for variable in match.input]
 
         def relevant(expression: Expression, error: ExecutionError) -> Iterator[Ids]:
-            before = None if seeds is None else bound_by(seeds)
+            before = None if seeds is None else rows_of(seeds, names)
             found = iter(()) if self.relevant is None else self.relevant(match, expression, before, control)
             first = next(found, None)
             if first is None:

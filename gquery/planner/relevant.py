@@ -7,11 +7,22 @@ comes before: what fails then is an error of the query's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from gquery.errors import Span
-from gquery.planner.ir.expr import INTEGER, NODE, RELATIONSHIP, Attribute, Call, Column, Constant, Expression, variables
+from gquery.planner.ir.expr import (
+    INTEGER,
+    NODE,
+    PATH,
+    RELATIONSHIP,
+    Attribute,
+    Call,
+    Column,
+    Constant,
+    Expression,
+    variables,
+)
 from gquery.planner.ir.functions.failing import may_fail
 from gquery.planner.ir.query_graph import Part, QueryEdge, QueryGraph, QueryVertex
 from gquery.planner.ir.rename import copied, renamed, unnamed
@@ -32,74 +43,86 @@ class Relevant:
     all: tuple[BoundQuery, ...]
 
 
-def relevant_elements(match: Match, failing: Expression) -> Relevant | None:
-    """For a condition of a match, or a side of a comparison that is one; None for anything else. What begins with rows
-    begins with some here that have the vertices which these bind. Where the same is asked of several query vertices or
-    edges these are alike for all that comes later, so that it is asked of what matters for any of them."""
+def relevant_elements(match: Match, failing: Expression, begins: Sequence[str] | None) -> Relevant | None:
+    """For a condition of a match, or a side of a comparison that is one; None for anything else. begins: the columns of
+    the rows that the match and the queries begin with, None where they begin with none. Where the same is asked of
+    several query vertices or edges these are alike for all that comes later, so that it is asked of what matters for
+    any of them."""
     failing = _of_originals(match.graph, failing)
-    alike = tuple(_alike(match.graph, failing))
+    asked = tuple(dict.fromkeys(_asked_alike(match.graph, failing)))
     edges = {each.variable for each in match.graph.edges}
-    if not alike or (
-        isinstance(match, Paths) and variables(failing) & edges
-    ):  # of the edges of paths it is asked apart
+    if not asked or (isinstance(match, Paths) and variables(failing) & edges):  # of paths, some of whose edges fail
         return None
-    found = [_matches(match, each) for each in alike]
+    match = replace(match, input=tuple(variable for variable in match.input if variable.name in (begins or ())))
+    if begins is None and (match.bound or match.lookups or match.predicates):
+        return None
+    found = [_matches(match, each, part) for each, part in asked]
     return Relevant(tuple(few for few, _ in found), tuple(every for _, every in found))
 
 
-def _matches(match: Match, failing: Expression) -> tuple[BoundQuery, BoundQuery]:
-    """The elements that an expression is asked of, of a few matches and of all."""
-    without = _Without(match.graph, failing)
+def _matches(match: Match, failing: Expression, part: int | None) -> tuple[BoundQuery, BoundQuery]:
+    """The elements that an expression is asked of in a part of the query graph, of a few matches and of all."""
+    without = _Without(match.graph, failing, part)
     graph, (name,) = without.graph(), variables(failing)
-    begins = tuple(Variable(each, NODE) for each in match.seeded)
-    own = (Variable(vertex.variable, NODE) for vertex in graph.vertices if vertex.variable not in match.seeded)
-    output = (*begins, *own, *(Variable(each.variable, RELATIONSHIP) for each in graph.edges))
-    there = {variable.name: variable for variable in output}
-    predicates = without.others(tuple(each for each in match.predicates if variables(each) <= there.keys()))
-    found = Match(graph, match.seeded, predicates, begins, output)
+    before = {variable.name for variable in match.input}
+    vertices = (Variable(each.variable, NODE) for each in graph.vertices if each.variable not in before)
+    edges = (Variable(each.variable, RELATIONSHIP) for each in graph.edges)
+    paths = (Variable(each.name, PATH) for each in graph.paths)
+    output = (*match.input, *vertices, *edges, *paths)
+    predicates = without.others((*match.predicates, *(lookup.condition for lookup in match.lookups)))
+    found = Match(graph, match.bound, predicates, match.input, output)
     if isinstance(match, Paths):
-        found = replace(match, graph=graph, bound=match.seeded, predicates=predicates, input=begins, output=output)
-    element = Column(there[name].type, _NOWHERE, name, Attribute.ELEMENT)
+        found = replace(match, graph=graph, predicates=predicates, output=output, lookups=())
+    (variable,) = (each for each in output if each.name == name)
+    element = Column(variable.type, _NOWHERE, name, Attribute.ELEMENT)
     few = Projection((ProjectionItem(name, element),), False, (), None, _FEW)
     every = replace(few, distinct=True, limit=None)
-    one, other = (BoundQuery((found, Project(each, (), output, (there[name],)))) for each in (few, every))
+    one, other = (BoundQuery((found, Project(each, (), output, (variable,)))) for each in (few, every))
     return one, other
 
 
 @record(frozen=True, slots=True)
 class _Without:
-    """The query graph of matches that need not fulfil a condition, nor those behind it that may fail."""
+    """The query graph of matches that need not fulfil a condition, nor those behind it that may fail. part: where it is
+    asked, if it is not of all matches."""
 
     whole: QueryGraph
     expression: Expression
+    part: int | None
 
     def graph(self) -> QueryGraph:
-        whole, (name,) = self.whole, variables(self.expression)
+        whole = self.whole
         graph = replace(
             whole,
             vertices=tuple(map(self._element, whole.vertices)),
             edges=tuple(map(self._element, whole.edges)),
             predicates=self.others(whole.predicates),
+            parts=tuple(map(self._part, whole.parts)),
         )
-        numbers = (number for number, part in enumerate(graph.parts)
-                   if any(map(self._is_meant, part.predicates)) or _has(graph, part, name))  # fmt: skip
-        return self._required(graph, next(numbers, None))
+        return self._required(graph)
 
     def _is_meant(self, predicate: Expression) -> bool:
-        return self.expression in _asked(predicate)
-
-    def _element(self, element: _Element) -> _Element:
-        return replace(element, predicates=self.others(element.predicates))
-
-    def others(self, predicates: tuple[Expression, ...]) -> tuple[Expression, ...]:
-        return tuple(each for each in predicates if not (self._is_meant(each) or self._is_behind(each)))
+        return any(unnamed(each) == unnamed(self.expression) for each in _asked(predicate))
 
     def _is_behind(self, predicate: Expression) -> bool:
         return predicate.span.start > self.expression.span.start and may_fail(predicate)
 
-    def _required(self, graph: QueryGraph, number: int | None) -> QueryGraph:
-        """The graph with a part, and all that this hangs on, as patterns that have to be there."""
-        hangs_on = set()
+    def others(self, predicates: tuple[Expression, ...]) -> tuple[Expression, ...]:
+        return tuple(each for each in predicates if not (self._is_meant(each) or self._is_behind(each)))
+
+    def _element(self, element: _Element) -> _Element:
+        return replace(element, predicates=self.others(element.predicates))
+
+    def _part(self, part: Part) -> Part:
+        """What is not there in a match of which less is asked may be there in the query's: it is not asked for."""
+        own = (*(self.whole.vertices[each].predicates for each in part.vertices),
+               *(self.whole.edges[each].predicates for each in part.edges), part.predicates)  # fmt: skip
+        left = replace(part, predicates=self.others(part.predicates))
+        return left if all(self.others(each) == each for each in own) else replace(left, kind="optional")
+
+    def _required(self, graph: QueryGraph) -> QueryGraph:
+        """The graph with the part, and all that this hangs on, as patterns that have to be there."""
+        hangs_on, number = set(), self.part
         while number is not None:
             hangs_on.add(number)
             number = graph.parts[number].within
@@ -113,7 +136,7 @@ class _Without:
         return replace(
             graph,
             scopes=tuple(replace(scope, part=renumbered(scope.part)) for scope in graph.scopes),
-            predicates=(*graph.predicates, *self.others(tuple(conditions))),
+            predicates=(*graph.predicates, *conditions),
             parts=tuple(replace(graph.parts[old], within=renumbered(graph.parts[old].within)) for old in left),
         )
 
@@ -125,11 +148,13 @@ def _of_originals(graph: QueryGraph, expression: Expression) -> Expression:
     return renamed(expression, lambda name: names.get(name, name))
 
 
-def _alike(graph: QueryGraph, expression: Expression) -> Iterator[Expression]:
-    """The same of all query vertices and edges that it is asked of."""
+def _asked_alike(graph: QueryGraph, expression: Expression) -> Iterator[tuple[Expression, int | None]]:
+    """The same of all query vertices and edges that it is asked of, with the part where it is."""
     wanted = unnamed(expression)
-    asked = dict.fromkeys(each for predicate in _conditions(graph) for each in _asked(predicate))
-    yield from (each for each in asked if len(variables(each)) == 1 and unnamed(each) == wanted)
+    for predicate, part in _conditions(graph):
+        for each in _asked(predicate):
+            if len(variables(each)) == 1 and unnamed(each) == wanted:
+                yield each, part
 
 
 def _asked(predicate: Expression) -> tuple[Expression, ...]:
@@ -137,16 +162,13 @@ def _asked(predicate: Expression) -> tuple[Expression, ...]:
     return (predicate, *predicate.arguments) if isinstance(predicate, Call) else (predicate,)
 
 
-def _conditions(graph: QueryGraph) -> Iterator[Expression]:
+def _conditions(graph: QueryGraph) -> Iterator[tuple[Expression, int | None]]:
+    """All of them, with the part where each is asked."""
+    of_edges = {edge: number for number, part in enumerate(graph.parts) for edge in part.edges}
     for vertex in graph.vertices:
-        yield from vertex.predicates
+        yield from ((each, graph.part_of(vertex.index)) for each in vertex.predicates)
     for edge in graph.edges:
-        yield from edge.predicates
-    for part in graph.parts:
-        yield from part.predicates
-    yield from graph.predicates
-
-
-def _has(graph: QueryGraph, part: Part, name: str) -> bool:
-    vertices = (graph.vertices[vertex].variable for vertex in part.vertices)
-    return name in vertices or name in (graph.edges[edge].variable for edge in part.edges)
+        yield from ((each, of_edges.get(edge.index)) for each in edge.predicates)
+    for number, part in enumerate(graph.parts):
+        yield from ((each, number) for each in part.predicates)
+    yield from ((each, None) for each in graph.predicates)

@@ -13,14 +13,16 @@ VERTICES = {
     "id": [1, 2, 3, 4],
     "x": [0, 2, 5, None],
     "y": [7, None, None, None],
+    "z": [1, 2, 3, 4],
     "s": ["2020-01-01", "bad", None, "2021-02-03"],
 }
 EDGES = {"source": [1, 2, 3], "target": [2, 3, 3], "w": [0, 1, 2]}
+LINKS = {"source": [2], "target": [3]}
 
 
 @pytest.fixture(scope="module")
 def graph() -> gquery.Graph:
-    return gquery.from_arrow(vertices={"A": pa.table(VERTICES)}, edges={("A", "K", "A"): pa.table(EDGES)})
+    return gquery.from_arrow(vertices={"A": pa.table(VERTICES)}, edges={("A", "K", "A"): EDGES, ("A", "L", "A"): LINKS})
 
 
 ANSWERED: list[tuple[str, list[tuple[object, ...]]]] = [
@@ -46,6 +48,18 @@ ANSWERED: list[tuple[str, list[tuple[object, ...]]]] = [
     ("MATCH (a)-[:K]->+(b) WHERE 10 / b.x > 1 RETURN DISTINCT b.id", [(2,), (3,)]),
     ("MATCH (n) WHERE n.x <> 0 CALL (n) { MATCH (n)-[:K]->(m) WHERE 10 / n.x > 1 RETURN m } RETURN n.id, m.id",
      [(2, 3), (3, 3)]),
+    ("MATCH p = (n)-[:K]->(m) WHERE 10 / m.x > 0 AND length(p) = 1 AND all(z IN nodes(p) WHERE z.id > 0) RETURN n.id",
+     [(1,), (2,), (3,)]),
+    ("WITH 1 AS u MATCH (n) WHERE n.z > u AND n.z < 5 AND 10 / n.x > 1 RETURN n.id", [(2,), (3,)]),
+    ("MATCH (a) WITH min(a.z) AS u MATCH (n) WHERE n.z > u AND 10 / n.x > 1 RETURN n.id", [(2,), (3,)]),
+    ("MATCH (a {id: 1}) RETURN COUNT { MATCH (n) WHERE n.z > a.z AND 10 / n.x > 1 } AS c", [(2,)]),
+    ("MATCH (a {id: 1}) OPTIONAL MATCH (n) WHERE n.z > a.z AND 10 / n.x > 1 RETURN n.id", [(2,), (3,)]),
+    ("MATCH (a)<-[e:K]-(b) OPTIONAL MATCH (b)<-[:K]-(c) WHERE 10 / c.x > 1 AND 7 = a.x RETURN a.id, c.id",
+     [(2, None), (3, None), (3, None)]),
+    ("UNWIND [1, 2] AS i MATCH (n {id: i}) WHERE i > 1 AND 10 / n.x > 1 RETURN n.id", [(2,)]),
+    ("UNWIND [1, 2] AS i MATCH (n {id: i})-[:K]->+(m) WHERE 10 / m.x > 1 RETURN DISTINCT n.id", [(1,), (2,)]),
+    ("UNWIND [1, 2] AS i MATCH (n {id: 2}) WITH i, [n, 5][i - 1] AS v RETURN i = 2 OR v.x = 2 AS t, i = 2 OR v:A AS u",
+     [(True, True), (True, True)]),
 ]  # fmt: skip
 FAILING = [
     ("MATCH (n) WHERE 10 / n.x > 1 RETURN n.id", "division by zero"),
@@ -59,8 +73,19 @@ FAILING = [
     ("MATCH (n) OPTIONAL MATCH (n)<-[:K]-(m) WHERE 10 / m.x > 1 RETURN n.id, m.id", "division by zero"),
     ("MATCH (n) WHERE EXISTS { (n)<-[:K]-(m) WHERE 10 / m.x > 1 } RETURN n.id", "division by zero"),
     ("MATCH (n) WHERE n.x = 0 AND rand() >= 0 AND 1 / n.x > 0 RETURN n", "division by zero"),
+    # The same is asked in several places: what matters to one does not to the other.
+    ("MATCH (a {id: 1}) WHERE NOT EXISTS { (a)-[:L]->() WHERE 10 / a.x > 1 } AND "
+     "NOT EXISTS { (a)-[:K]->() WHERE 10 / a.x > 1 } RETURN a.id", "division by zero"),
+    ("MATCH (a {id: 1}) WHERE NOT EXISTS { (a)-[:K]->() WHERE 10 / a.x > 1 } AND "
+     "NOT EXISTS { (a)-[:L]->() WHERE 10 / a.x > 1 } RETURN a.id", "division by zero"),
+    ("MATCH (a {id: 1}) WHERE 10 / a.x > 1 AND NOT EXISTS { (a)-[:L]->() WHERE 10 / a.x > 1 } RETURN a.id",
+     "division by zero"),
+    ("MATCH (a {id: 1}) WHERE 10 / a.x > 1 OPTIONAL MATCH (a)-[:L]->(c) WHERE 10 / a.x > 1 RETURN a.id, count(*)",
+     "division by zero"),
+    ("MATCH (a {id: 1})-[:K]->(b) WHERE 10 / a.x < b.z AND NOT EXISTS { (a)-[:L]->(c) WHERE 10 / a.x < c.z } "
+     "RETURN a.id", "division by zero"),
     ("MATCH (a)<-[:K]-+(b) WHERE 10 / b.x > 1 RETURN a.id", "division by zero"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "expected"), ANSWERED)
@@ -82,6 +107,14 @@ def test_an_error_of_nearly_all_values_does_not_take_long() -> None:
     with pytest.raises(ExecutionError, match="is no date") as error:
         graph.query("MATCH (n) WHERE n.id >= 0 AND date(n.s) > date('2024-01-01') RETURN count(*)", timeout=3).rows()
     assert not isinstance(error.value, QueryTimeout)
+
+
+def test_many_conditions_that_fail(graph: gquery.Graph) -> None:
+    """What an earlier one is asked of is looked for once, not for each that stands behind it."""
+    pattern = "(v0)" + "".join(f"-[:K]->(v{number})" for number in range(1, 8))
+    conditions = " AND ".join(f"10 / (v{number}.x - 2) > -{number + 100}" for number in range(8))
+    text = f"MATCH REPEATABLE ELEMENTS {pattern} WHERE v0.id = 3 AND {conditions} RETURN count(*)"
+    assert graph.query(text, timeout=20).scalar() == 1
 
 
 def test_long_conditions(graph: gquery.Graph) -> None:

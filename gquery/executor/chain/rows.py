@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow, to_numpy
 from gquery.errors import ExecutionError
@@ -43,16 +42,12 @@ def one_row() -> Rows:
     yield batch_of({}, 1)
 
 
-def bound_by(seeds: Seeds) -> pa.RecordBatch:
-    """What seeds bind: a row for each vertex that one of them binds to a variable."""
-    own, bound = np.arange(seeds.count), dict[str, NDArray[np.int32]]()
-    for name, vertices in seeds.found.items():
-        found = vertices.of(own)
-        times = np.diff(found.offsets)
-        own, bound = np.repeat(own, times), {name: np.repeat(column, times) for name, column in bound.items()}
-        bound[name] = found.vertices
-    bound |= {name: column[own] for name, column in seeds.columns.items()}
-    return batch_of({name: to_arrow(column) for name, column in bound.items()}, len(own))
+def rows_of(seeds: Seeds, names: Sequence[str]) -> pa.RecordBatch:
+    """The rows that seeds are found for, with as much of some columns as there is; else what they bind."""
+    if seeds.rows is None:
+        return batch_of({name: to_arrow(column) for name, column in seeds.columns.items()}, seeds.count)
+    columns = {name: seeds.rows[name].combine_chunks() for name in names if name in seeds.rows.column_names}
+    return batch_of(columns, seeds.rows.num_rows)
 
 
 def as_ids(

@@ -35,7 +35,7 @@ def seeds_of(
         first = places[first]
     plain = {name: numbered[name][first].astype(np.int32) for name in bound}
     found = {name: vertices.of(numbered[name][first]) for name, (_, vertices) in looked_up.items()}
-    return Seeds(len(first), plain, found), numbers
+    return Seeds(len(first), plain, found, rows), numbers
 
 
 def _grouped(columns: list[Numbers], rows: int) -> tuple[Numbers, Numbers]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import ranges
@@ -36,11 +37,12 @@ class Bound:
 @record(frozen=True, slots=True)
 class Seeds:
     """Seed i binds the internal vertex `columns[variable][i]` to each variable: int32[count], none of them null; and to
-    each variable of `found` one of those in row i there."""
+    each variable of `found` one of those in row i there. rows: that they are found for."""
 
     count: int
     columns: Mapping[str, NDArray[np.int32]]
     found: Mapping[str, Bound] = field(default_factory=dict)
+    rows: pa.Table | None = None
 
     @property
     def candidates(self) -> NDArray[np.int32]:

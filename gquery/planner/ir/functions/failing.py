@@ -9,21 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gquery.planner.ir.expr import Call, Constant, Expression, walk
+from gquery.planner.ir.expr import Call, Constant, Expression, Kind, walk
 
 _NEVER = frozenset({
     "=", "<>", "<", "<=", ">", ">=", "and", "or", "xor", "not", "is null", "is not null", "exists", "in",
-    "starts with", "ends with", "contains", "coalesce", "nullif", "list", "map", "field", "index", "slice",
-    "head", "last", "tail", "size", "isempty", "reverse", "nodes", "relationships", "length", "labels", "type", "keys",
-    "properties", "id", "startnode", "endnode", "tolower", "lower", "toupper", "upper", "trim", "ltrim", "rtrim",
-    "char_length", "character_length", "split", "tointeger", "tofloat", "toboolean", "isnan", "pi", "e",
+    "starts with", "ends with", "contains", "coalesce", "nullif", "list", "map", "slice",
+    "head", "last", "tail", "size", "isempty", "reverse", "nodes", "relationships", "length",
+    "tolower", "lower", "toupper", "upper", "trim", "ltrim", "rtrim", "char_length", "character_length", "split",
+    "tointeger", "tofloat", "toboolean", "isnan", "pi", "e",
 })  # fmt: skip
+_OF_ELEMENTS = frozenset({"field", "index", "labels", "type", "keys", "properties", "id", "startnode", "endnode"})
 _DIVISIONS = ("/", "%")
 
 
 def may_fail(expression: Expression) -> bool:
-    return any(isinstance(part, Call) and part.function not in _NEVER and not _divides_well(part)
-               for part in walk(expression))  # fmt: skip
+    return any(isinstance(part, Call) and _is_failing(part) for part in walk(expression))
+
+
+def _is_failing(call: Call) -> bool:
+    if call.function in _OF_ELEMENTS:  # a value of several types may be none
+        return call.arguments[0].type.kind is Kind.ANY
+    return call.function not in _NEVER and not _divides_well(call)
 
 
 def safe_first(expressions: Iterable[Expression]) -> tuple[list[Expression], list[Expression]]:
