@@ -125,10 +125,9 @@ def compiled(name: str, kernels: str, header: Path = _HEADER) -> ctypes.CDLL:
     library = folder / f"{name}.so"
     if not library.exists():
         folder.mkdir(exist_ok=True)
-        (folder / f"{name}.cpp").write_text(text, "utf-8")
-        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as made:
+        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as made:  # others may be compiling the same
             options = ["-std=c++17", "-O1", "-shared", "-fPIC", "-Wall", "-Werror", "-o", made.name]
-            subprocess.run([COMPILER, *options, folder / f"{name}.cpp"], check=True)
+            subprocess.run([COMPILER, *options, "-x", "c++", "-"], input=text.encode(), check=True)
             Path(made.name).rename(library)
     return ctypes.CDLL(str(library))
 

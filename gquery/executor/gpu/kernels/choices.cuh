@@ -9,10 +9,10 @@ struct Wheel {
     INNER_MEMBER int64 length() const { return end - begin; }
 };
 
-// Edges that a thread looks at to count the choices of one match, which take an H100 0.6 us each. Beyond that it gives up
-// and says so at the front of the scratch, which the host looks at, and other threads before they begin with a match: no
-// kernel may run for ever.
-const int64 MOST_LOOKS = 1 << 20;
+// Pairs of edges that a thread compares to count the choices of one match, and edges that it chooses one by one, which
+// take an H100 0.6 us each. Beyond that it gives up and says so at the front of the scratch, which the host looks at, and
+// other threads before they begin with a match: no kernel may run for ever.
+const int64 MOST_COMPARED = 1 << 24, MOST_CHOSEN = 1 << 20;
 
 INNER void find_runs(const Level &level, const Match &match, Wheel *wheels) {
     for (int64 i = level.weights; i < level.weights_end; i++) {
@@ -42,14 +42,14 @@ INNER int64 common_edges(const Choice &one, const Wheel &own, const Choice &othe
 // Counts what choices that collide take from each other's runs; false when that does not tell the number of ways. It does
 // where of every two such runs one holds the other, or nothing of it.
 INNER bool take_from_runs(const Level &level, const Choice *choices, Wheel *wheels, int64 *given_up) {
-    int64 looks = 0;
+    int64 compared = 0;
     for (int64 i = 0; i < level.weights_end - level.weights; i++) {
         const Choice &choice = choices[i];
         for (int64 k = 0; k < choice.collide_count; k++) {
             int64 other = choice.collides[k] - level.weights;
             if (!same_run(choice, wheels[i], choices[other], wheels[other]))
-                looks += wheels[i].length() * wheels[other].length();
-            if (looks > MOST_LOOKS) {
+                compared += wheels[i].length() * wheels[other].length();
+            if (compared > MOST_COMPARED) {
                 *given_up = 1;
                 return true;
             }
@@ -66,11 +66,11 @@ INNER bool take_from_runs(const Level &level, const Choice *choices, Wheel *whee
 
 // The ways to choose the edges that collide, one by one: an odometer over the runs, in which free choices stand still.
 INNER uint64 enumerated(const Level &level, const Choice *choices, Wheel *wheels, int64 *given_up) {
-    int64 count = level.weights_end - level.weights, depth = 0, looks = 0;
+    int64 count = level.weights_end - level.weights, depth = 0, steps = 0;
     uint64 found = 0;
     wheels[0].cursor = wheels[0].begin;
     while (depth >= 0) {
-        if (++looks > MOST_LOOKS) {
+        if (++steps > MOST_CHOSEN) {
             *given_up = 1;
             break;
         }
