@@ -210,7 +210,7 @@ class Computing:
     def _stated(self, inputs: Inputs, gathered: Iterator[pa.RecordBatch], control: Control, threads: int) -> Batches:
         """The outputs, by a statement. inputs: what it reads."""
         statement, outputs = self.statement, self.selection.outputs[: self.selection.shown]
-        rows_in = statement.rows_in if control.memory_limit is None else statement.rows_in and 1
+        rows_in, most_out = _rows_at_once(statement, control)
         most = batch_bytes(control) // statement.copies if statement.copies > 1 else None
         fed = (part for batch in gathered for part in _sliced(batch, rows_in, most))
         alone = not self.selection.blocking or self.selection.collects or statement.given.functions or rows_in
@@ -219,12 +219,22 @@ class Computing:
         rows = sum(batch.num_rows for batch in seen)
         long = rows > 0 and any(map(may_be_long, outputs))
         width = max(inputs.average_width, sum(batch.nbytes for batch in seen) / rows if long else 0.0)
-        rows_out = min(statement.rows_out or running.BATCH_ROWS, running.rows_of(2 * width, control))
+        rows_out = min(most_out or running.BATCH_ROWS, running.rows_of(2 * width + statement.constant, control))
         threads = 1 if alone or rows < _MANY else threads
         again = chain(seen, fed)
         found = running.stream(statement.sql, statement.given, inputs.schema, again, control, rows_out, threads=threads)
         with closing(found), closing(fed):
             yield from found if not inputs.codes else (inputs.decoded(outputs, batch) for batch in found)
+
+
+def _rows_at_once(statement: Statement, control: Control) -> tuple[int | None, int | None]:
+    """How many rows DuckDB may see and answer at a time, None for any number: one of those that may be made long where
+    a limit is to hold, and few where long constants are written into each."""
+    rows_in, rows_out = statement.rows_in, statement.rows_out
+    if control.memory_limit is not None:
+        rows_in, rows_out = rows_in and 1, rows_out and 1
+    few = running.rows_of(statement.constant, control)
+    return rows_in if few >= running.AT_ONCE else min(rows_in or few, few), rows_out
 
 
 def _first(batches: Iterator[pa.RecordBatch], rows: int) -> list[pa.RecordBatch]:

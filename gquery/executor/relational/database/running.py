@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import duckdb
 
 BATCH_ROWS = 1 << 15
-_FEWEST_ROWS = 2048  # what DuckDB computes at once
+AT_ONCE = 2048  # rows that DuckDB computes at once
 _RESULT_WIDTH = 16  # bytes: of a value that a predicate or a comparison gives
 _FOR_ALL_THREADS = 2**28  # bytes of a memory limit from which on expressions are evaluated on all cores
 LEAST_MEMORY = 32 * 2**20  # with less, DuckDB cannot sort or group beyond memory at all
@@ -229,7 +229,7 @@ def _parts(relation: pa.Table, control: Control) -> Iterator[pa.Table]:
     rows = max(1, relation.num_rows)
     if available is not None:
         width = relation.nbytes / rows + _RESULT_WIDTH
-        rows = max(_FEWEST_ROWS, int(available / 4 / width))
+        rows = max(AT_ONCE, int(available / 4 / width))
     for begin in range(0, max(1, relation.num_rows), rows):
         part = relation.slice(begin, rows)
         yield pa.Table.from_batches(map(unsliced, part.to_batches()), relation.schema)

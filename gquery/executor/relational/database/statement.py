@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from gquery.executor.relational.database.functions import Given
-from gquery.executor.relational.growth import may_be_long, most_copies, rows_at_once
+from gquery.executor.relational.growth import is_joined, may_be_long, most_copies, rows_at_once
 from gquery.executor.relational.selection import WEIGHT, Selection, is_constant
 from gquery.executor.relational.sql.expressions import SqlWriter
 from gquery.executor.relational.sql.values import sorting_key
 from gquery.executor.relational.sql.words import quoted
+from gquery.planner.ir.expr import Constant, Expression, Parameter, children
 from gquery.records import record
 from gquery.stopping import Check, unchecked
 from gquery.storage.graph import Snapshot
@@ -19,13 +20,15 @@ from gquery.storage.graph import Snapshot
 @record(frozen=True, slots=True)
 class Statement:
     """given: parameters and functions. rows_in, rows_out: how many rows DuckDB may see and answer at a time, None for
-    any number. copies: how often a value may stand in one that is made of it."""
+    any number. copies: how often a value may stand in one that is made of it. constant: the bytes of constants and
+    parameters that are written into what is made for each row."""
 
     sql: str
     given: Given
     rows_in: int | None
     rows_out: int | None
     copies: int
+    constant: int
 
 
 def build_statement(
@@ -81,7 +84,37 @@ def build_statement(
     sql = "\n".join(clauses)
     rows = rows_at_once(selection.expressions)
     rows_out = rows if rows_at_once(output for output in outputs if may_be_long(output)) else None
-    return Statement(sql, below.asked(sql), rows, rows_out, most_copies(selection.expressions))
+    constant = _constant_bytes(selection.expressions, frozenset(filter(may_be_long, outputs)), parameters)
+    return Statement(sql, below.asked(sql), rows, rows_out, most_copies(selection.expressions), constant)
+
+
+def _constant_bytes(
+    expressions: Iterable[Expression], outputs: Collection[Expression], parameters: Mapping[str, object]
+) -> int:
+    """The bytes of constants and parameters in what is made of several values, or goes out."""
+    found, pending = 0, [(expression, expression in outputs) for expression in dict.fromkeys(expressions)]
+    while pending:
+        part, is_made = pending.pop()
+        is_made = is_made or is_joined(part)
+        match part:
+            case Constant(value=value) if is_made:
+                found += _bytes_of(value)
+            case Parameter(name=name) if is_made:
+                found += _bytes_of(parameters[name])
+        pending += [(each, is_made) for each in children(part)]
+    return found
+
+
+def _bytes_of(value: object) -> int:
+    """About the bytes of a value of Python's in a column."""
+    match value:
+        case str() | bytes():
+            return len(value)
+        case Mapping():
+            return sum(map(_bytes_of, value.values()))
+        case list() | tuple():
+            return sum(map(_bytes_of, value))
+    return 8
 
 
 _DIRECTIONS = {True: "DESC NULLS FIRST", False: "ASC NULLS LAST"}
