@@ -34,6 +34,7 @@ QUERIES = {
     "rows of long ranges": "MATCH (a:P) RETURN range(1, 400000 + a.n % 10) AS x LIMIT 40",
     "rows of a long constant": f"MATCH (a:P) RETURN a.id, '{'y' * 50_000}' AS x LIMIT 10000",
     "joined to a long constant": f"MATCH (a:P) RETURN size(a.name + '{'y' * 50_000}') AS x",
+    "nodes, collected": "MATCH (a:P) WHERE a.n % 7 <> 3 RETURN collect(a) AS x",
     "predicate": "MATCH (a:P) WHERE a.n % 7 = 3 AND a.name + a.name > 'person 2' RETURN count(*)",
     "predicate, long": "MATCH (a:P) WHERE toUpper(a.long) CONTAINS 'XY' RETURN count(*)",
     "edge predicate": f"{_HOP} WHERE x.w + 1 > 500 RETURN count(*)",

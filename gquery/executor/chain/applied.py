@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from gquery.arrays import to_arrow, to_numpy
 from gquery.executor.chain.rows import Rows, batch_of, kept, product, repeated, too_many
 from gquery.executor.progress import Control
-from gquery.executor.relational.database.running import BATCH_ROWS
 from gquery.executor.relational.gather import plain_type
 from gquery.executor.relational.selection import WEIGHT
 from gquery.executor.relational.unions import cast
+from gquery.executor.relational.widths import BATCH_ROWS
 from gquery.planner.ir.query_plan import ApplyPlan
 from gquery.storage.sorting import order_of
 

@@ -23,7 +23,7 @@ from gquery.executor.relational.growth import may_be_long
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.selection import Selection
 from gquery.executor.relational.topmost import First, TopRows, bounded_first
-from gquery.executor.relational.widths import batch_bytes
+from gquery.executor.relational.widths import BATCH_ROWS, batch_bytes, long_row
 from gquery.lasting.properties import cached_property
 from gquery.planner.ir.expr import Attribute, Kind, columns
 from gquery.planner.ir.segments import Project
@@ -197,7 +197,8 @@ class Computing:
         if found is not None:
             while first is not None:
                 control.check()
-                yield first
+                with long_row(_new_bytes(first, together), control):
+                    yield first
                 with translated():
                     first = next(found, None)
         elif self.direct.unwinds and together.num_rows > 1:  # by themselves: DuckDB copies a row for each of its items
@@ -219,7 +220,7 @@ class Computing:
         rows = sum(batch.num_rows for batch in seen)
         long = rows > 0 and any(map(may_be_long, outputs))
         width = max(inputs.average_width, sum(batch.nbytes for batch in seen) / rows if long else 0.0)
-        rows_out = min(most_out or running.BATCH_ROWS, running.rows_of(2 * width + statement.constant, control))
+        rows_out = min(most_out or BATCH_ROWS, running.rows_of(2 * width + statement.constant, control))
         threads = 1 if alone or rows < _MANY else threads
         again = chain(seen, fed)
         found = running.stream(statement.sql, statement.given, inputs.schema, again, control, rows_out, threads=threads)
@@ -252,6 +253,11 @@ def _together(batches: list[pa.RecordBatch], schema: pa.Schema) -> pa.RecordBatc
         return batches[0]
     found = pa.Table.from_batches(batches, schema).combine_chunks().to_batches()
     return found[0] if found else pa.record_batch([pa.nulls(0, type_) for type_ in schema.types], schema=schema)
+
+
+def _new_bytes(found: pa.RecordBatch, read: pa.RecordBatch) -> int:
+    """The bytes that were not there before: a value that is read may go out several times, and is the same."""
+    return int(min(found.nbytes, found.get_total_buffer_size()) - read.nbytes)
 
 
 def _sliced(batch: pa.RecordBatch, rows: int | None, most: int | None) -> Iterator[pa.RecordBatch]:

@@ -119,7 +119,7 @@ def take(values: pa.ChunkedArray, positions: Ids) -> pa.Array:
 
 
 def _taken(values: pa.ChunkedArray, positions: pa.Array) -> pa.Array:
-    if _count_up(to_numpy(positions)):
+    if count_up(to_numpy(positions)):
         part = values.slice(positions[0].as_py(), len(positions)).chunks
         return part[0] if len(part) == 1 else pa.concat_arrays(part)
     if values.num_chunks == 1:
@@ -129,7 +129,7 @@ def _taken(values: pa.ChunkedArray, positions: pa.Array) -> pa.Array:
     return _together(taken, len(positions), values.type)
 
 
-def _count_up(positions: Ids) -> bool:
+def count_up(positions: Ids) -> bool:
     """Whether many positions each are one more than the one before, so that the values stand beside each other."""
     count = len(positions)
     if count < _BESIDE or positions[-1] - positions[0] != count - 1:

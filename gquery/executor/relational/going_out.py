@@ -12,7 +12,15 @@ from gquery.executor.relational.elements import ElementWriter
 from gquery.executor.relational.gather import Gathering, plain_type
 from gquery.executor.relational.selection import WEIGHT, WEIGHTS
 from gquery.executor.relational.unions import cast
-from gquery.executor.relational.widths import Bytes, batch_bytes, can_be_wide, element_widths, parts, widths_of
+from gquery.executor.relational.widths import (
+    Bytes,
+    batch_bytes,
+    can_be_wide,
+    element_widths,
+    long_row,
+    parts,
+    widths_of,
+)
 from gquery.planner.ir.expr import Column, Expression, Kind, Type
 from gquery.planner.ir.segments import ProjectionItem
 from gquery.records import record
@@ -80,8 +88,10 @@ class GoingOut:
         most = batch_bytes(control)
         widths = [self._widths(column, travelled[column.place], most) for column in self.columns]
         for begin, size in parts(widths, rows, most):
-            whole = size == rows
-            yield self._batch(travelled if whole else [values.slice(begin, size) for values in travelled])
+            alone = sum(int(column[begin]) for column in widths if column is not None) if size == 1 else 0
+            with long_row(alone, control):
+                whole = size == rows
+                yield self._batch(travelled if whole else [values.slice(begin, size) for values in travelled])
 
     def _widths(self, column: Waiting, values: pa.Array, most: int) -> Bytes | None:
         """The bytes of what is gathered for a column."""

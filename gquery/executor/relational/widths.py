@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -10,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gquery.arrays import filled, pc, to_arrow
+from gquery.arrays import filled, pc, to_arrow, to_numpy
 from gquery.errors import Span
 from gquery.executor.progress import Control
-from gquery.executor.relational.gather import stored_column
+from gquery.executor.relational.elements import ElementWriter
+from gquery.executor.relational.gather import count_up, stored_column
 from gquery.planner.ir.expr import Attribute, Column, Kind, Type
 from gquery.storage.graph import Snapshot
 from gquery.storage.numbering import Ids, Numbering
@@ -21,11 +23,14 @@ from gquery.storage.tables import EdgeTable, VertexTable
 
 Bytes = NDArray[np.int64]
 BATCH_BYTES = 16 * 2**20
+BATCH_ROWS = 1 << 15
 _FEWEST_BYTES = 2**18
 _READ_AT_ONCE = 1 << 20  # values: a millisecond, once for each column
 _LONGEST: WeakKeyDictionary[Snapshot, dict[Hashable, int]] = WeakKeyDictionary()
 _SHORT = frozenset({Kind.BOOLEAN, Kind.INTEGER, Kind.FLOAT, Kind.DECIMAL, Kind.TEMPORAL})
-_LIST = 16  # bytes: at least what an element costs besides its values
+_LIST = 16  # bytes: at least what a value costs besides its text or items
+_OFFSET = 4  # bytes
+_ITEMS_AT_ONCE = 1 << 16
 
 
 def parts(widths: Sequence[Bytes | None], rows: int, most: int) -> Iterator[tuple[int, int]]:
@@ -42,6 +47,11 @@ def parts(widths: Sequence[Bytes | None], rows: int, most: int) -> Iterator[tupl
         end = max(begin + 1, int(np.searchsorted(ends, before + most, side="right")))
         yield begin, end - begin
         begin = end
+
+
+def long_row(size: int, control: Control) -> AbstractContextManager[None]:
+    """Counts the bytes of a row for a while, where they are more than those of a batch may be."""
+    return control.memory.taken(size, "one row") if size > batch_bytes(control) else nullcontext()
 
 
 def batch_bytes(control: Control) -> int:
@@ -72,16 +82,17 @@ def widths_of(snapshot: Snapshot, kind: Kind, column: Column, ids: pa.Array, mos
     of a whole element stands for all that the element has."""
     if column.type.kind in _SHORT or ids.null_count == len(ids):
         return None
-    if len(ids) * _longest_of_all(snapshot, kind, column) < most:
+    beside = _element_bytes(snapshot, column.type) if column.attribute is Attribute.ELEMENT else _LIST
+    if len(ids) * (beside + _longest_of_all(snapshot, kind, column)) < most:
         return None
     tables: tuple[VertexTable | EdgeTable, ...] = snapshot.vertex_tables if kind is Kind.NODE else snapshot.edge_tables
     numbers = snapshot.vertex_numbers if kind is Kind.NODE else snapshot.edges.numbers
     known = filled(ids, 0)
     columns = {table: _columns(tables[table], column) for table in numbers.tables_near(known)}
     longest = max(sum(_longest(snapshot, values) for values in stored) for stored in columns.values())
-    if len(known) * longest < most:
+    if len(known) * (beside + longest) < most:
         return None
-    widths = np.full(len(known), _LIST, np.int64)
+    widths = np.full(len(known), beside, np.int64)
     for table, where, rows in numbers.parts(known):
         for values in columns[table]:
             widths[where] += _lengths(values, rows)
@@ -96,15 +107,11 @@ def element_widths(snapshot: Snapshot, values: pa.Array, type_: Type, most: int)
             members = [element_widths(snapshot, values.field(at), each, most) for at, each in enumerate(type_.members)]
             return _added(members)
         case Kind.NODE | Kind.RELATIONSHIP:
-            return widths_of(snapshot, type_.kind, Column(type_, Span(0, 0), "", Attribute.ELEMENT), values, most)
+            widths = _copied_widths(snapshot, values, type_, most)
+            shared = widths is not None and _are_stored_so(snapshot, type_, values)
+            return np.full(len(values), _LIST + _name_bytes(snapshot, type_)) if shared else widths
         case Kind.LIST if type_.item is not None and type_.arrow is None and pa.types.is_list(values.type):
-            inside = element_widths(snapshot, values.flatten(), type_.item, most)
-            if inside is None:
-                return None
-            ends = np.concatenate([[0], np.cumsum(inside)])
-            bounds = np.concatenate([[0], np.cumsum(filled(values.value_lengths(), 0))])
-            widths: Bytes = np.diff(ends[bounds]).astype(np.int64)
-            return widths
+            return _list_widths(snapshot, values, type_.item, most)
         case Kind.PATH | Kind.MAP if type_.arrow is None and pa.types.is_struct(values.type):
             # Arrow aborts where it is to give a union, which holds no elements, the nulls of its map.
             fields = [(at, inner) for at, (_, inner) in enumerate(type_.fields) if inner.kind is not Kind.ANY]
@@ -112,6 +119,35 @@ def element_widths(snapshot: Snapshot, values: pa.Array, type_: Type, most: int)
                 [element_widths(snapshot, pc.struct_field(values, [at]), inner, most) for at, inner in fields]
             )
     return None
+
+
+def _copied_widths(snapshot: Snapshot, ids: pa.Array, type_: Type, most: int) -> Bytes | None:
+    """Of elements whose properties are gathered."""
+    return widths_of(snapshot, type_.kind, Column(type_, Span(0, 0), "", Attribute.ELEMENT), ids, most)
+
+
+def _are_stored_so(snapshot: Snapshot, type_: Type, ids: pa.Array) -> bool:
+    """Whether elements stand beside each other: what is stored of them goes out as it is then, and is not copied."""
+    numbers = snapshot.vertex_numbers if type_.kind is Kind.NODE else snapshot.edges.numbers
+    placed = [] if ids.null_count else [rows for _, _, rows in numbers.parts(to_numpy(ids))]
+    return len(placed) == 1 and count_up(placed[0])
+
+
+def _list_widths(snapshot: Snapshot, lists: pa.Array, item: Type, most: int) -> Bytes | None:
+    """Of lists, some items after the others: one list may have as many as there is memory for."""
+    items, found, lengths = lists.flatten(), None, filled(lists.value_lengths(), 0)
+    is_element = item.kind in (Kind.NODE, Kind.RELATIONSHIP)
+    if is_element and _are_stored_so(snapshot, item, items):
+        return lengths * np.int64(_LIST + _name_bytes(snapshot, item))
+    bounds, inside_of = np.concatenate([[0], np.cumsum(lengths)]), _copied_widths if is_element else element_widths
+    for begin in range(0, len(items), _ITEMS_AT_ONCE):
+        part = items.slice(begin, _ITEMS_AT_ONCE)
+        inside = inside_of(snapshot, part, item, most * len(part) // len(items))
+        if inside is not None:
+            ends = np.concatenate([[0], np.cumsum(inside)])
+            found = np.zeros(len(lists), np.int64) if found is None else found
+            found += np.diff(ends[np.clip(bounds - begin, 0, len(part))])
+    return found
 
 
 def _added(widths: list[Bytes | None]) -> Bytes | None:
@@ -128,6 +164,34 @@ def _columns(table: VertexTable | EdgeTable, column: Column) -> list[pa.ChunkedA
     else:
         stored = []
     return [values for values in stored if not _is_short(values.type)]
+
+
+def _element_bytes(snapshot: Snapshot, type_: Type) -> int:
+    """The bytes of an element beside its texts and lists: it has room for the properties of all tables that it may come
+    from."""
+    known, asked = _LONGEST.setdefault(snapshot, {}), ("element", type_)
+    if asked not in known:
+        known[asked] = _name_bytes(snapshot, type_) + _fixed_bytes(ElementWriter(snapshot).arrow_type(type_))
+    return known[asked]
+
+
+def _name_bytes(snapshot: Snapshot, type_: Type) -> int:
+    """The bytes of an element's labels, or of its type."""
+    if type_.kind is Kind.NODE:
+        names = [table.labels for table in snapshot.vertex_tables]
+    else:
+        names = [(table.type,) for table in snapshot.edge_tables]
+    own = [names[table] for table in type_.tables] or names
+    return max((sum(_OFFSET + len(name) for name in each) for each in own), default=0)
+
+
+def _fixed_bytes(arrow: pa.DataType) -> int:
+    """The bytes that each value of a type has, however short it is."""
+    if pa.types.is_struct(arrow) or pa.types.is_union(arrow):
+        return sum((_fixed_bytes(field.type) for field in arrow), int(pa.types.is_union(arrow)))
+    if pa.types.is_null(arrow):
+        return 0
+    return -(-int(arrow.bit_width) // 8) if _is_short(arrow) else _OFFSET
 
 
 def _longest_of_all(snapshot: Snapshot, kind: Kind, column: Column) -> int:

@@ -21,13 +21,12 @@ from gquery.executor.relational.database.private import private_duckdb
 from gquery.executor.relational.database.translation import translated
 from gquery.executor.relational.database.watch import watched
 from gquery.executor.relational.unions import unsliced
-from gquery.executor.relational.widths import batch_bytes
+from gquery.executor.relational.widths import BATCH_ROWS, batch_bytes, long_row
 from gquery.imports import DATABASE, import_apart
 
 if TYPE_CHECKING:
     import duckdb
 
-BATCH_ROWS = 1 << 15
 AT_ONCE = 2048  # rows that DuckDB computes at once
 _RESULT_WIDTH = 16  # bytes: of a value that a predicate or a comparison gives
 _FOR_ALL_THREADS = 2**28  # bytes of a memory limit from which on expressions are evaluated on all cores
@@ -103,7 +102,8 @@ def stream(
                 cursor.register("matches", feed.reader(schema))
                 reader, batch = begun(begin, text, control, held, threads)
             while batch is not None:
-                yield batch
+                with long_row(batch.nbytes, control):
+                    yield batch
                 with _stoppable(control, feed, calls), watched(control, cursor.interrupt):
                     control.check()
                     batch = next(reader, None)
