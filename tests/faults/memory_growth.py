@@ -35,6 +35,10 @@ QUERIES = {
     "rows of a long constant": f"MATCH (a:P) RETURN a.id, '{'y' * 50_000}' AS x LIMIT 10000",
     "joined to a long constant": f"MATCH (a:P) RETURN size(a.name + '{'y' * 50_000}') AS x",
     "nodes, collected": "MATCH (a:P) WHERE a.n % 7 <> 3 RETURN collect(a) AS x",
+    "a subquery's list beside rows": "MATCH (a:P) WHERE a.n < 400 "
+    "RETURN a.id, COLLECT { MATCH (b:P) RETURN b.id } AS x",
+    "a list beside a subquery's rows": "WITH range(1, 100000) AS x CALL { MATCH (b:P) WHERE b.n < 400 RETURN b } "
+    "RETURN b.id, x",
     "predicate": "MATCH (a:P) WHERE a.n % 7 = 3 AND a.name + a.name > 'person 2' RETURN count(*)",
     "predicate, long": "MATCH (a:P) WHERE toUpper(a.long) CONTAINS 'XY' RETURN count(*)",
     "edge predicate": f"{_HOP} WHERE x.w + 1 > 500 RETURN count(*)",

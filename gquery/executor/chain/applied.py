@@ -6,7 +6,7 @@ carries the number on. One that reads nothing of them runs once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from gquery.executor.progress import Control
 from gquery.executor.relational.gather import plain_type
 from gquery.executor.relational.selection import WEIGHT
 from gquery.executor.relational.unions import cast
-from gquery.executor.relational.widths import BATCH_ROWS
+from gquery.executor.relational.widths import BATCH_ROWS, Copies, batch_bytes
 from gquery.planner.ir.query_plan import ApplyPlan
 from gquery.storage.sorting import order_of
 
@@ -61,35 +61,36 @@ class Applied:
     # --- rows of their own -------------------------------------------------------------------------------------
 
     def _rows(self, rows: pa.Table, branches: Sequence[Branch], control: Control) -> Rows:
-        met = np.zeros(rows.num_rows, np.bool_)
+        met, copies = np.zeros(rows.num_rows, np.bool_), Copies(rows, control)
         for branch in branches:
             found = self._begun(rows, branch)
             try:
                 for batch in found:
-                    for places, part in self._placed(batch, rows.num_rows):
-                        control.check()
+                    for places, part in self._placed(batch, rows.num_rows, control):
                         met[places] = True
-                        yield self._together(rows, places, part)
+                        for some in copies.parts(places):
+                            control.check()
+                            yield self._together(rows, places[some], part[some])
             finally:
                 found.close()  # type: ignore[attr-defined]
         left = np.flatnonzero(~met) if self._apply.optional else np.zeros(0, np.int64)
-        if len(left):
-            yield self._together(rows, left, None)
+        for some in copies.parts(left):
+            control.check()
+            yield self._together(rows, left[some], None)
 
-    def _placed(self, batch: pa.RecordBatch, rows: int) -> Iterator[tuple[NDArray[np.int64], pa.RecordBatch]]:
+    def _placed(
+        self, batch: pa.RecordBatch, rows: int, control: Control
+    ) -> Iterator[tuple[NDArray[np.int64], pa.RecordBatch]]:
         """What a branch has found, with the numbers of the rows that it belongs to: to all, where it asks nothing of
         them."""
         if self._row is not None:
             yield to_numpy(batch.column(self._row)), batch
             return
-        if rows == 1:
-            yield np.zeros(batch.num_rows, np.int64), batch
-            return
-        size = max(1, BATCH_ROWS // max(1, batch.num_rows))
+        size = _times(batch.num_rows, batch.nbytes, control)
         for begin in range(0, rows, size):
             places = np.arange(begin, min(begin + size, rows))
             again = np.tile(np.arange(batch.num_rows), len(places))
-            yield np.repeat(places, batch.num_rows), batch.take(to_arrow(again))
+            yield np.repeat(places, batch.num_rows), batch if len(places) == 1 else batch.take(to_arrow(again))
 
     def _together(self, rows: pa.Table, places: NDArray[np.int64], found: pa.RecordBatch | None) -> pa.RecordBatch:
         """Rows with what was found for them; nulls where nothing was."""
@@ -115,18 +116,25 @@ class Applied:
         reserved = [0]
         try:
             values = asked(found, 1 if self._row is None else rows.num_rows, control, reserved)
-            if self._row is None:
-                values = values.take(to_arrow(np.zeros(rows.num_rows, np.int64)))
-            columns = {name: rows.column(name).chunk(0) for name in self._before}
-            columns |= {name: cast(values, type_) for name, type_ in self._new.items()}
-            columns |= {WEIGHT: rows.column(WEIGHT).chunk(0)} if WEIGHT in rows.column_names else {}
-            batch = batch_of(columns, rows.num_rows)
-            for begin in range(0, rows.num_rows, BATCH_ROWS):
+            new = {name: cast(values, type_) for name, type_ in self._new.items()}
+            size = BATCH_ROWS if self._row is not None else _times(1, values.nbytes, control)
+            for begin in range(0, rows.num_rows, size):
                 control.check()
-                yield batch.slice(begin, BATCH_ROWS)
+                yield self._valued(rows.slice(begin, size), new, begin)
         finally:
             control.memory.release(reserved[0])
             found.close()  # type: ignore[attr-defined]
+
+    def _valued(self, rows: pa.Table, values: Mapping[str, pa.Array], begin: int) -> pa.RecordBatch:
+        """Some rows, of which this is the first, with their values, or the only one where nothing is asked of rows."""
+        count = rows.num_rows
+        if self._row is None:
+            new = {name: value if count == 1 else _again(value, count) for name, value in values.items()}
+        else:
+            new = {name: value.slice(begin, count) for name, value in values.items()}
+        columns = {name: rows.column(name).chunk(0) for name in self._before} | new
+        columns |= {WEIGHT: rows.column(WEIGHT).chunk(0)} if WEIGHT in rows.column_names else {}
+        return batch_of(columns, count)
 
     def _places(self, batch: pa.RecordBatch) -> NDArray[np.int64]:
         places: NDArray[np.int64]
@@ -170,6 +178,15 @@ class Applied:
         item = plain_type(self._apply.new[0].type).value_type
         together = pa.concat_arrays([cast(each, item) for each in values]) if values else pa.nulls(0, item)
         return pa.ListArray.from_arrays(to_arrow(ends.astype(np.int32)), together.take(to_arrow(order)))
+
+
+def _times(rows: int, size: int, control: Control) -> int:
+    """How often so many rows, of so many bytes, are repeated at once."""
+    return max(1, min(BATCH_ROWS // max(1, rows), batch_bytes(control) // max(1, size)))
+
+
+def _again(value: pa.Array, times: int) -> pa.Array:
+    return value.take(to_arrow(np.zeros(times, np.int64)))
 
 
 def with_totals(

@@ -32,6 +32,7 @@ from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.selection import WEIGHT, WEIGHTS, named
 from gquery.executor.relational.sql.expressions import inputs
 from gquery.executor.relational.unions import cast
+from gquery.executor.relational.widths import Copies
 from gquery.planner.ir.expr import INTEGER, Attribute, Column, Expression, Parameter, variables, walk
 from gquery.planner.ir.query_plan import PathsPlan, QueryPlan
 from gquery.planner.ir.relations import SEED
@@ -142,26 +143,25 @@ class Join:
         self, rows: pa.Table, seeds: Seeds, numbers: Numbers, find: FromSeeds, control: Control
     ) -> Iterator[pa.RecordBatch]:
         """The rows with their matches. numbers: the seed of each."""
-        met = np.zeros(rows.num_rows, np.bool_)
+        met, copies = np.zeros(rows.num_rows, np.bool_), Copies(rows, control)
         if seeds.count:
             matches, most = find(seeds, self.variables), running.rows_of(self._width(rows), control)
             if self._paired is not None:
                 pairs = self._paired.pairs(rows, numbers, matches, most, control)
             else:
-                pairs = self._looked_up(rows, numbers, matches, most, control)
+                pairs = self._looked_up(rows, numbers, matches, most, copies, control)
             try:
                 for batch in pairs:
                     places = to_numpy(batch.column(0))
                     met[places] = True
-                    if not self._filters:
-                        yield self._together(rows, places, batch.columns[1:])
+                    for some in copies.parts(places) if not self._filters else ():
+                        yield self._together(rows, places[some], batch[some].columns[1:])
             finally:
                 pairs.close()
         left = self._left(met)
-        size = running.rows_of(rows.nbytes / rows.num_rows, control) if len(left) else 1
-        for begin in range(0, len(left), size):
+        for some in copies.parts(left):
             control.check()
-            yield self._together(rows, left[begin : begin + size], None)
+            yield self._together(rows, left[some], None)
 
     def _left(self, met: NDArray[np.bool_]) -> NDArray[np.int64]:
         """The rows that go out once all matches are known, by which rows have met one."""
@@ -172,7 +172,9 @@ class Join:
                 return np.flatnonzero(~met)
         return np.zeros(0, np.int64)
 
-    def _looked_up(self, rows: pa.Table, numbers: Numbers, matches: Rows, most: int, control: Control) -> Pairs:
+    def _looked_up(
+        self, rows: pa.Table, numbers: Numbers, matches: Rows, most: int, copies: Copies, control: Control
+    ) -> Pairs:
         """Which match belongs to which row, by the seed's number, and by what is asked of such pairs."""
         order, begins = _by_seed(numbers)
         pairs = _one_each if begins[-1] - begins[0] == numbers.max() + 1 else _several_each
@@ -182,14 +184,19 @@ class Join:
                 found = to_numpy(batch.column(SEED)) if self.plan.segment.seeded else np.zeros(batch.num_rows, np.int64)
                 for at, part in pairs(batch, found, begins, most):
                     control.check()
-                    places = order[at]
-                    if self._checks is not None:
-                        passing = self._checks.passing(whole, places, part, control)
-                        places, part = places[truths(passing)], part.filter(passing)
-                    yield batch_of(
-                        {ROW: to_arrow(places), **{name: part.column(name) for name in self._names_carried}},
-                        len(places),
-                    )
+                    every = order[at]
+                    for some in copies.parts(every) if self._checks is not None else (slice(None),):
+                        yield self._passing(whole, every[some], part[some], control)
+
+    def _passing(
+        self, rows: pa.RecordBatch, places: NDArray[np.int64], matches: pa.RecordBatch, control: Control
+    ) -> pa.RecordBatch:
+        """What is carried of the matches that belong to the rows at these places, if conditions say so."""
+        if self._checks is not None:
+            passing = self._checks.passing(rows, places, matches, control)
+            places, matches = places[truths(passing)], matches.filter(passing)
+        carried = {name: matches.column(name) for name in self._names_carried}
+        return batch_of({ROW: to_arrow(places), **carried}, len(places))
 
     def _width(self, rows: pa.Table) -> float:
         """About the bytes of a row that goes out."""

@@ -60,6 +60,45 @@ def batch_bytes(control: Control) -> int:
     return BATCH_BYTES if limit is None else max(_FEWEST_BYTES, min(BATCH_BYTES, limit // 16))
 
 
+class Copies:
+    """Rows that are repeated, each as often as something belongs to it: in parts that take little, for a row may have a
+    value of millions of bytes."""
+
+    def __init__(self, rows: pa.Table, control: Control) -> None:
+        self._control, self._most = control, batch_bytes(control)
+        (whole,) = rows.to_batches()
+        self._widths = np.maximum(sum(map(held_bytes, whole.columns)), self._most // BATCH_ROWS)
+        self._longest = int(self._widths.max())
+
+    def parts(self, places: NDArray[np.int64]) -> Iterator[slice]:
+        """What of these places of rows is copied at once."""
+        if len(places) * self._longest <= self._most:
+            yield from [slice(0, len(places))] if len(places) else ()
+            return
+        widths = self._widths[places] if self._widths.ndim else np.full(len(places), self._longest)
+        for begin, size in parts([widths], len(places), self._most):
+            with long_row(int(widths[begin]) if size == 1 else 0, self._control):
+                yield slice(begin, begin + size)
+
+
+def held_bytes(values: pa.Array) -> Bytes | int:
+    """The bytes that each value has, about; a number where all have the same."""
+    types, arrow = pa.types, values.type
+    if not len(values):
+        return 0
+    if types.is_null(arrow) or _is_short(arrow):
+        return _fixed_bytes(arrow)
+    if types.is_struct(arrow) or types.is_union(arrow):
+        return sum((held_bytes(values.field(index)) for index in range(arrow.num_fields)), int(types.is_union(arrow)))
+    if types.is_list(arrow):
+        bounds = np.concatenate([[0], np.cumsum(filled(values.value_lengths(), 0))])
+        inside = held_bytes(values.flatten())
+        ends = bounds * inside if isinstance(inside, int) else np.concatenate([[0], np.cumsum(inside)])[bounds]
+        widths: Bytes = np.diff(ends) + _OFFSET
+        return widths
+    return _chunk_lengths(values, np.arange(len(values))) + _OFFSET
+
+
 def average_width(snapshot: Snapshot, kind: Kind, column: Column) -> float:
     """About the bytes of one of the column's values."""
     tables: tuple[VertexTable | EdgeTable, ...] = snapshot.vertex_tables if kind is Kind.NODE else snapshot.edge_tables
