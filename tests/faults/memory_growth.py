@@ -35,6 +35,7 @@ QUERIES = {
     "rows of a long constant": f"MATCH (a:P) RETURN a.id, '{'y' * 50_000}' AS x LIMIT 10000",
     "joined to a long constant": f"MATCH (a:P) RETURN size(a.name + '{'y' * 50_000}') AS x",
     "nodes, collected": "MATCH (a:P) WHERE a.n % 7 <> 3 RETURN collect(a) AS x",
+    "a subquery's list": f"RETURN COLLECT {{ MATCH (a:P)-[:X]->(b) RETURN {' + '.join(['b.name'] * 7)} }} AS x",
     "a subquery's list beside rows": "MATCH (a:P) WHERE a.n < 400 "
     "RETURN a.id, COLLECT { MATCH (b:P) RETURN b.id } AS x",
     "a list beside a subquery's rows": "WITH range(1, 100000) AS x CALL { MATCH (b:P) WHERE b.n < 400 RETURN b } "

@@ -20,7 +20,7 @@ _RELATIONAL = {
     "sort", "sort of texts", "sort of long texts", "sort, then match", "top", "distinct", "group", "group of texts",
     "collect", "collect all", "nodes, collected",
 }  # fmt: skip
-_MAY_NOT_FIT = {"sort of long texts", "collect all", "nodes, collected"}
+_MAY_NOT_FIT = {"sort of long texts", "collect all", "nodes, collected", "a subquery's list"}
 _TOO_LITTLE = ("needs more memory than there is", "are left of the limit")
 
 

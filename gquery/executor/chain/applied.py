@@ -20,7 +20,9 @@ from gquery.executor.relational.selection import WEIGHT
 from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import BATCH_ROWS, Copies, batch_bytes
 from gquery.planner.ir.query_plan import ApplyPlan
-from gquery.storage.sorting import order_of
+from gquery.storage.sorting import is_ascending, order_of
+
+_COLLECTED = "what a subquery collects"
 
 Branch = Callable[[Rows | None, int], Rows]
 """Runs a branch over rows, of so many of the outer query; without rows, where it asks nothing of them."""
@@ -168,16 +170,23 @@ class Applied:
         for batch in found:
             control.check()
             (column,) = (name for name in batch.schema.names if name != self._row)
-            control.memory.reserve(batch.nbytes, "what a subquery collects")
+            control.memory.reserve(batch.nbytes, _COLLECTED)
             reserved[0] += batch.nbytes
-            places.append(self._places(batch))
+            if self._row is not None:
+                places.append(to_numpy(batch.column(self._row)))
             values.append(batch.column(column))
-        all_places = np.concatenate(places)
-        ends = np.concatenate([[0], np.cumsum(np.bincount(all_places, minlength=rows))])
-        order = order_of(all_places)
         item = plain_type(self._apply.new[0].type).value_type
-        together = pa.concat_arrays([cast(each, item) for each in values]) if values else pa.nulls(0, item)
-        return pa.ListArray.from_arrays(to_arrow(ends.astype(np.int32)), together.take(to_arrow(order)))
+        with control.memory.taken(reserved[0], _COLLECTED):  # in one piece, beside the pieces
+            together = pa.concat_arrays([cast(each, item) for each in values]) if values else pa.nulls(0, item)
+        values.clear()
+        if self._row is None:
+            return pa.ListArray.from_arrays(pa.array([0, len(together)], pa.int32()), together)
+        with control.memory.taken(reserved[0], _COLLECTED):  # in the order of the rows
+            all_places = np.concatenate(places)
+            places.clear()
+            ends = np.concatenate([[0], np.cumsum(np.bincount(all_places, minlength=rows))])
+            in_order = together if is_ascending(all_places) else together.take(to_arrow(order_of(all_places)))
+            return pa.ListArray.from_arrays(to_arrow(ends.astype(np.int32)), in_order)
 
 
 def _times(rows: int, size: int, control: Control) -> int:
