@@ -27,10 +27,13 @@ from tests.executor.relational_graph import people, tail_of
 PLAIN = "MATCH (a:Person) RETURN a.name"
 COMPUTED = "MATCH (a:Person) RETURN a.age + 1"
 SORTED = "MATCH (a:Person) RETURN a.name, rand() AS r ORDER BY r"
+KEPT = "MATCH (a:Person) RETURN a.name, a.age ORDER BY a.age"
 ENDLESS = 10**9
 SOON = 2.0  # seconds
 
-every_way = pytest.mark.parametrize("text", [PLAIN, COMPUTED, SORTED], ids=["gathered", "streamed", "sorted"])
+every_way = pytest.mark.parametrize(
+    "text", [PLAIN, COMPUTED, SORTED, KEPT], ids=["gathered", "streamed", "sorted", "kept"]
+)
 
 
 def running() -> set[threading.Thread]:

@@ -53,6 +53,7 @@ class Waiting:
         self._told.set()
         try:
             for batch in chain(self._first, self._rows):
+                self._check()
                 if batch.schema.metadata is None:
                     yield batch
                 else:
