@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from copy import copy
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.arrays import ranges
+from gquery.lasting.properties import cached_property
 from gquery.records import record
 from gquery.storage.schema import Direction
 from gquery.storage.sorting import among, changes, distinct, is_ascending, order_of
@@ -117,24 +118,34 @@ class Adjacency:
 class LoopAdjacency(Adjacency):
     """Of edges that lead from vertices to themselves."""
 
-    __slots__ = ()
+    __slots__ = ("__dict__",)
 
-    @property
+    @cached_property
     def longest(self) -> int:
         begins = np.flatnonzero(changes(self.neighbours))
         return int(np.diff(begins, append=self.entries).max(initial=0))
 
+    @cached_property
+    def vertices(self) -> NDArray[np.int32]:
+        """Those that have a row, ascending."""
+        return distinct(self.neighbours)
+
     def among(self, vertices: NDArray[np.int32]) -> NDArray[np.int32]:
-        return those_of(distinct(self.neighbours), vertices)
+        return those_of(self.vertices, vertices)
+
+    @property
+    def nbytes(self) -> int:
+        return super().nbytes + self.neighbours.nbytes
 
 
 def those_of(few: NDArray[np.int32], vertices: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Those of few vertices that are among others, which ascend."""
+    """Those of few vertices that are among others; both ascend."""
     if not len(vertices):
         return vertices
     first, last = int(vertices[0]), int(vertices[-1])
+    between = few[bisect_left(few, first) : bisect_right(few, last)]
     has_all = last - first < len(vertices)  # of those between
-    return few[(few >= first) & (few <= last) if has_all else among(few, vertices)]
+    return between if has_all else between[among(between, vertices)]
 
 
 def build_adjacency(source: NDArray[np.int32], target: NDArray[np.int32], edges: NDArray[np.int64]) -> Adjacency:
