@@ -18,13 +18,14 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from gquery.arrays import to_numpy
+from gquery.arrays import to_arrow, to_numpy
 from gquery.errors import ExecutionError, GQueryError, ParseError, QueryWarning
 from gquery.executor.chain.rows import Rows
 from gquery.executor.devices import backend_of, card_beside, walker_beside
 from gquery.executor.engine import Engine, placed
 from gquery.executor.matching import Measured
 from gquery.executor.progress import Control
+from gquery.executor.relational.failing import Elements, Failing
 from gquery.executor.run import Chain, Place, Tails
 from gquery.grammar.parser import parse
 from gquery.imports import CONVERSION, ENGINE, import_apart
@@ -36,7 +37,7 @@ from gquery.planner.ir.segments import BoundQuery, Match
 from gquery.planner.memo.remembered import Memos, Remembered, types_of
 from gquery.planner.passes.demand import pushed_limit
 from gquery.planner.plan import plan_chain
-from gquery.planner.relevant import relevant_elements
+from gquery.planner.relevant import Among, relevant_elements
 from gquery.planner.search.context import Context
 from gquery.planner.search.costs import CPU, for_card, for_memory, for_threads
 from gquery.planner.search.second_half import SecondHalf
@@ -255,24 +256,46 @@ def _relevant(
     settings: Settings,
     told: list[Told],
     match: Match,
-    failing: Expression,
+    expression: Expression,
     before: pa.RecordBatch | None,
+    failing: Failing,
     control: Control,
-) -> Iterator[Ids]:
+) -> Iterator[Elements]:
     """The elements that a condition which fails for some is asked of, as `Engine` wants them. told: what has been
     asked, as conditions that stand before this one may fail, too, and are asked of the same elements each time."""
-    found = relevant_elements(match, failing, None if before is None else before.schema.names)
-    for queries in (found.few, found.all) if found is not None else ():
-        ids: list[Ids] = [np.zeros(0, np.int32)]
-        for query in queries:
-            known = next((each[2] for each in told if each[0] == query and each[1] == before), None)
-            if known is None:
-                planned = Planned(query, snapshot, parameters, settings, Remembered(), (), control.check, _WITHIN, told)
-                rows = planned.run(control, before=None if before is None else (rows for rows in (before,)))
-                known = np.concatenate([ids[0], *(to_numpy(batch.column(0)) for batch in rows)])
-                told.append((query, before, known))
-            ids.append(known)
-        yield np.concatenate(ids)
+
+    def ids(query: BoundQuery, before: pa.RecordBatch | None) -> Ids:
+        known = next((each[2] for each in told if each[0] == query and each[1] == before), None)
+        if known is None:
+            planned = Planned(query, snapshot, parameters, settings, Remembered(), (), control.check, _WITHIN, told)
+            rows = planned.run(control, before=None if before is None else (rows for rows in (before,)))
+            known = np.concatenate([np.zeros(0, np.int32), *(to_numpy(batch.column(0)) for batch in rows)])
+            told.append((query, before, known))
+        return known
+
+    def of(queries: Sequence[BoundQuery]) -> Elements:
+        return Elements(np.concatenate([ids(query, before) for query in queries]))
+
+    found = relevant_elements(match, expression, None if before is None else before.schema.names)
+    if found is None:
+        return
+    yield of(found.few)
+    those = failing() if found.among else None
+    if those is not None:
+        matter = np.concatenate([ids(each.query, _beginning(each, those, snapshot)) for each in found.among])
+        yield Elements(matter)
+        yield Elements(np.setdiff1d(those, matter), others=True)
+    yield of(found.all)
+
+
+def _beginning(among: Among, elements: Ids, snapshot: Snapshot) -> pa.RecordBatch:
+    """The rows that a query begins with which looks for those elements that matter."""
+    ends = snapshot.edges.ends_of(elements.astype(np.int64)) if among.are_edges else (elements,)
+    rows = np.stack(ends)
+    if among.either:
+        rows = np.concatenate([rows, rows[::-1]], axis=1)
+    rows = np.unique(rows[: len(among.columns)], axis=1)
+    return pa.record_batch(dict(zip(among.columns, map(to_arrow, rows), strict=True)))
 
 
 _WITHIN = (0,)  # the place of a query whose rows go on within another's run, with ids

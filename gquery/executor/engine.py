@@ -11,9 +11,10 @@ import pyarrow as pa
 from gquery.errors import ExecutionError
 from gquery.executor.backend import Backend
 from gquery.executor.chain.rows import rows_of
-from gquery.executor.lowering.reading import Leads, Relevant
+from gquery.executor.lowering.reading import Leads
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
+from gquery.executor.relational.failing import Elements, Failing, Relevant
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
 from gquery.planner.ir.segments import Match
@@ -21,10 +22,11 @@ from gquery.planner.ir.walks import Sampler
 from gquery.records import record
 from gquery.stopping import Check
 from gquery.storage.graph import Snapshot
-from gquery.storage.numbering import Ids
 
 if TYPE_CHECKING:
     from gquery.executor.chain.again import Again
+
+RelevantTo = Callable[[Match, Expression, pa.RecordBatch | None, Failing, Control], Iterator[Elements]]
 
 _ENTRY = 24  # bytes of an edge on a card, in both directions, with the offsets of its ends
 
@@ -114,15 +116,15 @@ class Engine:
     again: Again | None = None
     leads: Mapping[int, Leads | None] = field(default_factory=dict)
     keeps: bool = False
-    relevant: Callable[[Match, Expression, pa.RecordBatch | None, Control], Iterator[Ids]] | None = None
+    relevant: RelevantTo | None = None
 
     def relevant_to(self, match: Match, control: Control, seeds: Seeds | None = None) -> Relevant:
         """Of which elements a condition is asked that fails for some; seeds: that the match begins with."""
         names = [variable.name for variable in match.input]
 
-        def relevant(expression: Expression, error: ExecutionError) -> Iterator[Ids]:
+        def relevant(expression: Expression, error: ExecutionError, failing: Failing) -> Iterator[Elements]:
             before = None if seeds is None else rows_of(seeds, names)
-            found = iter(()) if self.relevant is None else self.relevant(match, expression, before, control)
+            found = iter(()) if self.relevant is None else self.relevant(match, expression, before, failing, control)
             first = next(found, None)
             if first is None:
                 raise error

@@ -36,11 +36,25 @@ _Element = TypeVar("_Element", QueryVertex, QueryEdge)
 
 
 @record(frozen=True, slots=True)
+class Among:
+    """A query for all elements that a condition is asked of, in the matches which begin with the vertices of rows:
+    these are in their columns, or the ends of them, where edges are asked (of a self-loop in one column). either:
+    whether an edge may be turned."""
+
+    query: BoundQuery
+    columns: tuple[str, ...]
+    are_edges: bool
+    either: bool
+
+
+@record(frozen=True, slots=True)
 class Relevant:
-    """Queries for the elements that a condition is asked of: for those of a few matches, and for all."""
+    """Queries for the elements that a condition is asked of: for those of a few matches, for all, and, of a match that
+    begins with no rows, for those among some."""
 
     few: tuple[BoundQuery, ...]
     all: tuple[BoundQuery, ...]
+    among: tuple[Among, ...]
 
 
 def relevant_elements(match: Match, failing: Expression, begins: Sequence[str] | None) -> Relevant | None:
@@ -57,7 +71,19 @@ def relevant_elements(match: Match, failing: Expression, begins: Sequence[str] |
     if begins is None and (match.bound or match.lookups or match.predicates):
         return None
     found = [_matches(match, each, part) for each, part in asked]
-    return Relevant(tuple(few for few, _ in found), tuple(every for _, every in found))
+    among = () if begins is not None or isinstance(match, Paths) else (_among(match, *each) for each in asked)
+    return Relevant(tuple(few for few, _ in found), tuple(every for _, every in found), tuple(among))
+
+
+def _among(match: Match, failing: Expression, part: int | None) -> Among:
+    """The query for all elements that an expression is asked of in a part of the query graph, of some matches."""
+    (name,) = variables(failing)
+    edge = next((each for each in match.graph.edges if each.variable == name), None)
+    ends = (name,) if edge is None else (match.graph.vertices[end].variable for end in (edge.source, edge.target))
+    columns = tuple(dict.fromkeys(ends))
+    begun = replace(match, bound=columns, input=tuple(Variable(column, NODE) for column in columns))
+    every = _matches(begun, failing, part)[1]
+    return Among(every, columns, edge is not None, edge is not None and not edge.directed)
 
 
 def _matches(match: Match, failing: Expression, part: int | None) -> tuple[BoundQuery, BoundQuery]:

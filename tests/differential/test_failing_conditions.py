@@ -19,10 +19,18 @@ import pytest
 
 import gquery
 from gquery.errors import ExecutionError
+from gquery.executor.relational import failing
 from tests.differential.test_random import FUZZ
 
 Row = Mapping[str, int | None]
 Truth = bool | None
+
+
+@pytest.fixture(autouse=True)
+def many_are_few(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In every second part as if more elements failed than are looked at one by one."""
+    if chunk % 2:
+        monkeypatch.setattr(failing, "FEW", 0)
 
 
 class Fails(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -11,18 +11,13 @@ from numpy.typing import NDArray
 from gquery.errors import ExecutionError
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
+from gquery.executor.relational.failing import Failing, Relevant
 from gquery.planner.ir.expr import Expression
 from gquery.records import record
 from gquery.storage.graph import Snapshot
-from gquery.storage.numbering import Ids
 from gquery.storage.sorting import distinct
 
 AHEAD, BACK = 1, 2  # ways in which a data edge may be at a query edge, as in `cpu/kernels/nearby.py`
-
-
-Relevant = Callable[[Expression, ExecutionError], Iterator[Ids]]
-"""Of which elements a condition is asked, once it has failed for some: first some of them, then all. Raises the error
-where that is not known."""
 
 
 class Leads(NamedTuple):
@@ -44,7 +39,7 @@ class Leads(NamedTuple):
         return distinct(np.concatenate([ahead[self.ways & AHEAD > 0], back[self.ways & BACK > 0]]))
 
 
-def all_relevant(expression: Expression, error: ExecutionError) -> NoReturn:
+def all_relevant(expression: Expression, error: ExecutionError, failing: Failing) -> NoReturn:
     """Where it is asked of all."""
     raise error
 
@@ -53,8 +48,7 @@ def all_relevant(expression: Expression, error: ExecutionError) -> NoReturn:
 class Reading:
     """A graph, the parameters of a query over it, the control that the query obeys, and what the clauses before have
     bound, if any did. leads: of the data edges that it begins with those that are left, where that is known. threads:
-    that may work for it outside a backend. relevant: of which elements a condition
-    is asked that fails for some."""
+    that may work for it outside a backend. relevant: of which elements a condition is asked that fails for some."""
 
     snapshot: Snapshot
     parameters: Mapping[str, object]

@@ -14,7 +14,7 @@ import pyarrow as pa
 from gquery.arrays import to_arrow, to_numpy
 from gquery.executor.chain.rows import Rows, batch_of
 from gquery.executor.expansion.products import looked_up, products
-from gquery.executor.lowering.reading import Reading, Relevant
+from gquery.executor.lowering.reading import Reading
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.paths.begun import Begun
 from gquery.executor.paths.hops import Vertices
@@ -22,6 +22,7 @@ from gquery.executor.paths.leading import led_to, led_to_together
 from gquery.executor.paths.listing import Found
 from gquery.executor.paths.shortest import counted, shortest
 from gquery.executor.progress import Control, Step
+from gquery.executor.relational.failing import Relevant
 from gquery.executor.relational.gather import PATH_IDS
 from gquery.executor.relational.selection import WEIGHT
 from gquery.planner.ir.query_plan import PathsPlan, QueryPlan

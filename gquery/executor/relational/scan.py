@@ -6,8 +6,9 @@ A comparison of a stored column with a value is done by Arrow, in microseconds; 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -22,6 +23,7 @@ from gquery.executor.relational.database.functions import Given
 from gquery.executor.relational.database.translation import translated
 from gquery.executor.relational.direct.few import computed
 from gquery.executor.relational.direct.stored import all_stored, as_stored, found_in, is_scalar
+from gquery.executor.relational.failing import Elements, Relevant, answered, expect_its_own, fails, few_failing
 from gquery.executor.relational.gather import as_shown, gather, stored_column, take, travelling_type
 from gquery.executor.relational.growth import rows_at_once
 from gquery.executor.relational.sql.expressions import SqlWriter
@@ -42,7 +44,6 @@ from gquery.planner.ir.expr import (
     Parameter,
     Type,
     columns,
-    is_volatile,
 )  # fmt: skip
 from gquery.planner.ir.functions.failing import safe_first
 from gquery.planner.ir.types.common_type import DATE, NARROW_INTEGER, type_of_arrow
@@ -57,8 +58,7 @@ Predicates = tuple[Expression, ...]
 
 
 class Reading(Protocol):
-    """What a scan reads, as `lowering/reading.py` has it. relevant: of which elements an expression is asked, once it
-    has failed for some: first some of them, then all. Raises the error where that is not known."""
+    """What a scan reads, as `lowering/reading.py` has it."""
 
     @property
     def snapshot(self) -> Snapshot: ...
@@ -70,7 +70,7 @@ class Reading(Protocol):
     def control(self) -> Control: ...
 
     @property
-    def relevant(self) -> Callable[[Expression, ExecutionError], Iterator[Ids]]: ...
+    def relevant(self) -> Relevant: ...
 
 
 def select_vertices(reading: Reading, table: int, predicates: Predicates) -> NDArray[np.bool_]:
@@ -133,27 +133,23 @@ def _values(reading: Reading, kind: Kind, expression: Expression, ids: pa.Array)
     try:
         found = _evaluate(reading, expression, read, len(ids))
     except ExecutionError as error:
-        _expect_its_own(error, expression)
+        expect_its_own(error, expression)
         asked = Case(
             expression.type, expression.span, ((_RELEVANT, expression),), Constant(NULL, expression.span, None)
         )
-        for elements in reading.relevant(expression, error):
-            among_them = to_arrow(_are_among(to_numpy(ids), elements))
-            found = _evaluate(reading, asked, {**read, _RELEVANT: among_them}, len(ids))
+
+        def fails_at(places: NDArray[np.int64]) -> bool:
+            there = {column: values.take(to_arrow(places)) for column, values in read.items()}
+            return fails(lambda: _evaluate(reading, expression, there, len(places)), expression)
+
+        numbers: Ids = to_numpy(ids)
+        failing = partial(few_failing, numbers, np.arange(len(ids)), fails_at)
+
+        def values(elements: Elements) -> pa.ChunkedArray:
+            return _evaluate(reading, asked, {**read, _RELEVANT: to_arrow(elements.among(numbers))}, len(ids))
+
+        found = answered(reading.relevant(expression, error, failing), values)
     return pa.concat_arrays(found.chunks) if found.num_chunks else pa.nulls(0, found.type)
-
-
-def _are_among(ids: Ids, elements: Ids) -> NDArray[np.bool_]:
-    """Which of some ids are among others, which may be none."""
-    found = np.zeros(max(ids.max(initial=-1), elements.max(initial=-1)) + 1, np.bool_)
-    found[elements] = True
-    return found[ids]
-
-
-def _expect_its_own(error: ExecutionError, *expressions: Expression) -> None:
-    """Raises an error which is not one that the expressions are for some values."""
-    if type(error) is not ExecutionError or any(map(is_volatile, expressions)):
-        raise error
 
 
 def dense_ranks(values: pa.Array, type_: Type, control: Control) -> pa.Array:
@@ -190,7 +186,7 @@ class _Scan:
         try:
             return self._true(predicates)
         except ExecutionError as error:
-            _expect_its_own(error, *predicates)
+            expect_its_own(error, *predicates)
             safe, failing = safe_first(predicates)
             passing = self._true(safe)
             for predicate in failing:
@@ -202,18 +198,24 @@ class _Scan:
         try:
             return self._true_of(asked, predicate)
         except ExecutionError as error:
-            _expect_its_own(error, predicate)
-            found = asked
-            for elements in self.reading.relevant(predicate, error):
-                found = self._true_of(asked & _are_among(self._ids(), elements), predicate)
-            return found
+            expect_its_own(error, predicate)
+            ids = self._ids()
+            failing = partial(few_failing, ids, np.flatnonzero(asked), partial(self._fails_at, predicate))
+            relevant = self.reading.relevant(predicate, error, failing)
+            return answered(relevant, lambda elements: self._true_of(asked & elements.among(ids), predicate))
 
     def _true_of(self, asked: NDArray[np.bool_], predicate: Expression) -> NDArray[np.bool_]:
         places = np.flatnonzero(asked)
-        rows = places if self.rows is None else self.rows[places]
         found = np.zeros(self.count, np.bool_)
-        found[places] = _Scan(self.reading, self.kind, self.number, rows)._true((predicate,))
+        found[places] = self._true_at(places, predicate)
         return found
+
+    def _true_at(self, places: NDArray[np.int64], predicate: Expression) -> NDArray[np.bool_]:
+        rows = places if self.rows is None else self.rows[places]
+        return _Scan(self.reading, self.kind, self.number, rows)._true((predicate,))
+
+    def _fails_at(self, predicate: Expression, places: NDArray[np.int64]) -> bool:
+        return fails(lambda: self._true_at(places, predicate), predicate)
 
     def _true(self, predicates: Sequence[Expression]) -> NDArray[np.bool_]:
         keep: pa.Array | pa.ChunkedArray | None = None
