@@ -36,14 +36,38 @@ class EdgeLists:
             for choice in choices
         ]
 
-    def chosen(self, levels: Sequence[NDArray[np.int32]], size: int) -> Iterator[tuple[Column, dict[int, Column]]]:
-        """For embeddings given as vertices by level: index of the embedding, and the data edges by query edge, at most
-        `size` choices at once."""
+    def chosen(
+        self, levels: Sequence[NDArray[np.int32]], size: int
+    ) -> Iterator[tuple[Column | None, dict[int, Column]]]:
+        """For embeddings given as vertices by level: index of the embedding, None where it is each of them once, and
+        the data edges by query edge, at most `size` choices at once, but for that."""
         ends = [(levels[choice.rows.level], levels[choice.to]) for choice in self.choices]
         runs = [_runs(adjacency, *pair) for adjacency, pair in zip(self.adjacencies, ends, strict=True)]
-        rows = np.flatnonzero(self._possible(ends, [lengths for _, lengths in runs]))
-        for grown, edges in self._grown(rows, [], runs, size):
-            yield grown, {choice.edge: column for choice, column in zip(self.choices, edges, strict=True)}
+        single = np.logical_and.reduce([lengths == 1 for _, lengths in runs])
+        for grown, edges in self._of_single(None if single.all() else np.flatnonzero(single), runs):
+            yield grown, self._named(edges)
+        if not single.all():
+            rows = np.flatnonzero(~single & self._possible(ends, [lengths for _, lengths in runs]))
+            for grown, edges in self._grown(rows, [], runs, size):
+                yield grown, self._named(edges)
+
+    def _named(self, edges: list[Column]) -> dict[int, Column]:
+        return {choice.edge: column for choice, column in zip(self.choices, edges, strict=True)}
+
+    def _of_single(
+        self, rows: Column | None, runs: list[tuple[Column, Column]]
+    ) -> Iterator[tuple[Column | None, list[Column]]]:
+        """The full choices of some rows, or of all, whose runs have one entry each."""
+        edges: list[Column] = []
+        kept = np.ones(len(runs[0][0]) if rows is None else len(rows), np.bool_)
+        for number, (adjacency, (begins, _)) in enumerate(zip(self.adjacencies, runs, strict=True)):
+            edges.append(adjacency.edges.take(begins if rows is None else begins[rows]))
+            kept &= self._apart(number, slice(None), edges[-1], edges)
+        if not kept.all():
+            rows = np.flatnonzero(kept) if rows is None else rows[kept]
+            edges = [column[kept] for column in edges]
+        if rows is None or len(rows):
+            yield rows, edges
 
     def _grown(
         self, rows: Column, edges: list[Column], runs: list[tuple[Column, Column]], size: int
@@ -61,7 +85,7 @@ class EdgeLists:
             if len(at):
                 yield from self._grown(rows[at], [*(column[at] for column in edges), taken], runs, size)
 
-    def _apart(self, number: int, at: Column, taken: Column, edges: list[Column]) -> NDArray[np.bool_]:
+    def _apart(self, number: int, at: Column | slice, taken: Column, edges: list[Column]) -> NDArray[np.bool_]:
         """Which data edges, taken for a query edge at some rows, are others than its rows have, and pass its tests."""
         mask = self.masks[number]
         kept = np.ones(len(taken), np.bool_) if mask is None else mask.has(taken)

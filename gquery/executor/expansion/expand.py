@@ -85,6 +85,9 @@ class Expansion:
             yield Matches(partial.count, vertices, {}, weights)
             return
         for rows, edges in self._edges.chosen(levels, min(self._piece, max(_FEWEST, partial.count))):
+            if rows is None:
+                yield Matches(partial.count, vertices, edges, weights)
+                continue
             yield Matches(
                 len(rows),
                 {vertex: column[rows] for vertex, column in vertices.items()},
