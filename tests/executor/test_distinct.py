@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import gquery
@@ -84,3 +87,27 @@ def test_conditions_on_groups_count_as_their_columns_do() -> None:
     text = "MATCH (a:A) WITH a, count(DISTINCT a) AS n WHERE n <> a.x MATCH (b:B) RETURN count(DISTINCT a)"
     expected = graph.query("MATCH (a:A) WHERE 1 <> a.x RETURN count(*)").scalar()
     assert 0 < graph.query(text).scalar() == expected
+
+
+@pytest.mark.parametrize("rows", [10, 5_000, 200_000])
+@pytest.mark.parametrize("kind", ["int", "null", "small", "negative", "float", "date", "text"])
+def test_values_once(kind: str, rows: int) -> None:
+    """Many whole numbers are sorted, whatever else is hashed; DuckDB sees what is more."""
+    random = np.random.default_rng(rows)
+    numbers = random.integers(-(2**62), 2**62, rows)
+    values: pa.Array = {
+        "int": lambda: pa.array(numbers),
+        "null": lambda: pa.array(numbers % 1000, mask=numbers % 7 == 0),
+        "small": lambda: pa.array((numbers % 100).astype(np.int8)),
+        "negative": lambda: pa.array(-np.abs(numbers % 50)),
+        "float": lambda: pa.array(numbers % 100 / 7),
+        "date": lambda: pa.array((numbers % 20000).astype(np.int32)).cast(pa.date32()),
+        "text": lambda: pa.array([f"t{number}" for number in (numbers % 500).tolist()]),
+    }[kind]()
+    graph = gquery.from_arrow({"A": {"id": np.arange(rows), "v": values}}, {})
+    for text in ("MATCH (a:A) RETURN DISTINCT a.v", "MATCH (a:A) WITH a.v AS v RETURN DISTINCT v",
+                 "MATCH (a:A) WITH a.v AS v, rand() AS r RETURN v UNION MATCH (a:A) RETURN a.v AS v"):  # fmt: skip
+        found = graph.query(text).to_arrow().column(0)
+        assert len(found) == len(pc.unique(found))
+        assert found.null_count == min(1, values.null_count)
+        assert set(found.to_pylist()) == set(values.to_pylist())

@@ -43,31 +43,25 @@ class EdgeLists:
         the data edges by query edge, at most `size` choices at once, but for that."""
         ends = [(levels[choice.rows.level], levels[choice.to]) for choice in self.choices]
         runs = [_runs(adjacency, *pair) for adjacency, pair in zip(self.adjacencies, ends, strict=True)]
-        single = np.logical_and.reduce([lengths == 1 for _, lengths in runs])
-        for grown, edges in self._of_single(None if single.all() else np.flatnonzero(single), runs):
-            yield grown, self._named(edges)
-        if not single.all():
-            rows = np.flatnonzero(~single & self._possible(ends, [lengths for _, lengths in runs]))
-            for grown, edges in self._grown(rows, [], runs, size):
-                yield grown, self._named(edges)
+        if all(bool((lengths == 1).all()) for _, lengths in runs):
+            found = self._single([begins for begins, _ in runs])
+        else:
+            rows = np.flatnonzero(self._possible(ends, [lengths for _, lengths in runs]))
+            found = self._grown(rows, [], runs, size)
+        for grown, edges in found:
+            yield grown, {choice.edge: column for choice, column in zip(self.choices, edges, strict=True)}
 
-    def _named(self, edges: list[Column]) -> dict[int, Column]:
-        return {choice.edge: column for choice, column in zip(self.choices, edges, strict=True)}
-
-    def _of_single(
-        self, rows: Column | None, runs: list[tuple[Column, Column]]
-    ) -> Iterator[tuple[Column | None, list[Column]]]:
-        """The full choices of some rows, or of all, whose runs have one entry each."""
+    def _single(self, begins: list[Column]) -> Iterator[tuple[Column | None, list[Column]]]:
+        """The full choices where each run has one entry, which begins there."""
         edges: list[Column] = []
-        kept = np.ones(len(runs[0][0]) if rows is None else len(rows), np.bool_)
-        for number, (adjacency, (begins, _)) in enumerate(zip(self.adjacencies, runs, strict=True)):
-            edges.append(adjacency.edges.take(begins if rows is None else begins[rows]))
+        kept = np.ones(len(begins[0]), np.bool_)
+        for number, (adjacency, entries) in enumerate(zip(self.adjacencies, begins, strict=True)):
+            edges.append(adjacency.edges.take(entries))
             kept &= self._apart(number, slice(None), edges[-1], edges)
-        if not kept.all():
-            rows = np.flatnonzero(kept) if rows is None else rows[kept]
-            edges = [column[kept] for column in edges]
-        if rows is None or len(rows):
-            yield rows, edges
+        if kept.all():
+            yield None, edges
+        elif kept.any():
+            yield np.flatnonzero(kept), [column[kept] for column in edges]
 
     def _grown(
         self, rows: Column, edges: list[Column], runs: list[tuple[Column, Column]], size: int

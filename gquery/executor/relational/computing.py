@@ -118,7 +118,7 @@ class Computing:
             text += f"Group many rows by numbers that stand for {keys}, if those have few values\n"
         by = "DuckDB" if self.direct is None else "Arrow"
         if self.direct is not None and self.selection.blocking:
-            by += f", from {FEW:,} rows on DuckDB"
+            by += f", from {self.direct.most:,} rows on DuckDB"
         return "\n".join([f"{text}{by}", *(f"  {line}" for line in self.statement.sql.splitlines())])
 
     def run(self, matches: Iterator[pa.RecordBatch], control: Control, threads: int) -> Batches:
@@ -173,13 +173,14 @@ class Computing:
 
     def _directly(self, gathered: Iterator[pa.RecordBatch], control: Control, threads: int) -> Batches:
         """The outputs for all rows: by a statement once they are many."""
+        assert self.direct is not None
         kept: list[pa.RecordBatch] = []
         rows = size = 0
         for batch in gathered:
             size += kept[-1].nbytes if kept else 0  # of a last one nobody has to know
             kept.append(batch)
             rows += batch.num_rows
-            if rows > FEW or size > batch_bytes(control):
+            if rows > self.direct.most or size > batch_bytes(control):
                 yield from self._stated(self._inputs, chain(kept, gathered), control, threads)
                 return
         yield from self._of_few(kept, control)

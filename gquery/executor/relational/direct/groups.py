@@ -16,9 +16,11 @@ from gquery.executor.relational.direct.whole_keys import groups_and_measures
 from gquery.executor.relational.selection import WEIGHTS
 from gquery.planner.ir.expr import Aggregate, Expression, Kind, Type
 from gquery.records import record
+from gquery.storage.sorting import distinct
 
 _MOST = 2**63
 _ITEMS = frozenset({Kind.NODE, Kind.RELATIONSHIP, Kind.INTEGER, Kind.STRING, Kind.BOOLEAN})
+_WORTH_SORTING = 1 << 12  # rows; fewer stay in the order in which they come
 _MOST_ITEMS = 10_000  # of all lists that are keys: Python looks at each
 
 
@@ -34,7 +36,8 @@ class Measure:
 
 
 class Groups:
-    """The groups of rows that have the same keys, at least one. Raises Unsaid."""
+    """The groups of rows that have the same keys, at least one. are_values: whether they are values of one key, each
+    once; are_numbers: and whole numbers. Raises Unsaid."""
 
     def __init__(self, keys: Sequence[Expression], aggregates: Sequence[Aggregate], writer: Writer) -> None:
         if not keys or not all(is_plain(key.type) or _has_codes(key.type) for key in keys):
@@ -43,12 +46,14 @@ class Groups:
         self._coded = [place for place, key in enumerate(keys) if not is_plain(key.type)]
         weight = writer.write(WEIGHTS) if WEIGHTS in writer.places else None
         self._measures = [_measure(each, writer, weight) for each in aggregates]
+        self.are_values = len(keys) == 1 and not (aggregates or self._coded)
+        self.are_numbers = self.are_values and keys[0].type.kind is Kind.INTEGER
 
     def of(self, columns: Columns, rows: int) -> list[pa.Array]:
         """The keys of each group, then the aggregates. Raises ArrowException for what DuckDB has to word."""
         keys = [as_array(key(columns), rows) for key in self._keys]
-        if len(keys) == 1 and not self._measures and not self._coded:
-            return [pc.unique(keys[0])]
+        if self.are_values:
+            return [_distinct(keys[0])]
         values = [None if each.values is None else each.values(columns, rows) for each in self._measures]
         told = [_codes(key) if place in self._coded else key for place, key in enumerate(keys)]
         found = groups_and_measures(told, [each.named[0] for each in self._measures], values)
@@ -71,6 +76,13 @@ class Groups:
         """What is made of the groups, with values in place of the numbers of their rows."""
         measured = zip(self._measures, made, values, strict=True)
         return [_known_items(of, each) if one.collects else of for one, of, each in measured]
+
+
+def _distinct(key: pa.Array) -> pa.Array:
+    """The values, each once: numbers in a tenth of the time that hashing takes."""
+    if len(key) < _WORTH_SORTING or key.null_count or not pa.types.is_integer(key.type):
+        return pc.unique(key)
+    return to_arrow(distinct(to_numpy(key)))
 
 
 def _has_codes(type_: Type) -> bool:
