@@ -20,6 +20,7 @@ QUERIES = {
     "by both": "MATCH (a:A)-[k:K]->(b:A) RETURN id(a) AS a, b.s AS b, sum(k.v) AS v, count(b) AS n",
     "by a whole one": "MATCH (a:A)-[k:K]->(b:A) WITH a, sum(k.w) AS w WHERE w > 0 RETURN a.id AS a, w + 1 AS w",
     "the first": "MATCH (a:A)-[k:K]->(b:A) RETURN a.id AS a, sum(k.w) AS w ORDER BY w DESC, a LIMIT 7",
+    "the ends of fractions": "MATCH (a:A)-[k:K]->(b:A) RETURN a.x AS x, min(k.v) AS l, max(k.v) AS m, max(k.w) AS w",
     "nobody": "MATCH (a:A) OPTIONAL MATCH (a)-[k:L]->(b:B) RETURN a.id, count(b), max(k.w) AS w, avg(k.v)",
     "rows that weigh": "MATCH (a:A)-[k:K]->(b:A)-[:L]->(:B) RETURN a.id, max(k.w) AS w, sum(k.v), count(*)",
     "of what is calculated": "MATCH (a:A)-[k:K]->(b:A) RETURN a.x AS x, 2.0 * sum(k.w) / (1 + count(*)) AS r",
@@ -31,7 +32,6 @@ LISTED = {
     "what is calculated": "MATCH (a:A)-[k:K]->(b:A) RETURN a.x AS x, sum(k.w * 2) AS w",
     "different values": "MATCH (a:A)-[k:K]->(b:A) RETURN a.x AS x, count(DISTINCT b) AS n",
     "what is collected": "MATCH (a:A)-[k:K]->(b:A) RETURN a.x AS x, collect(k.w) AS w",
-    "the least of fractions": "MATCH (a:A)-[k:K]->(b:A) RETURN a.x AS x, min(k.v) AS v",
 }
 
 
@@ -120,3 +120,21 @@ def test_many_rows_are_added_up() -> None:
     assert dict(zip(found["a"].to_pylist(), found["w"].to_pylist(), strict=True)) == {
         vertex: total for vertex, total in enumerate(expected.tolist()) if vertex in set(columns["source"].tolist())
     }
+
+
+def test_fractions_that_are_no_numbers_or_without_end() -> None:
+    """NaN is the largest of all, and the least where there is no other."""
+    random, size, edges = np.random.default_rng(3), 500, 50_000
+    source = random.integers(0, size, edges)
+    values = random.normal(size=edges) * 10.0 ** random.integers(-300, 300, edges)
+    for value in (np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324):
+        values[random.random(edges) < 0.005] = value
+    values[source < 5] = np.nan
+    ends = {"source": source, "target": source, "v": values}
+    graph = gquery.from_arrow({"A": {"id": np.arange(size)}}, {("A", "K", "A"): ends})
+    for row in graph.query("MATCH (a)-[k:K]->() RETURN a.id, min(k.v), max(k.v), count(*)").rows():
+        own = values[source == row[0]]
+        known = own[~np.isnan(own)]
+        expected = (known.min() if len(known) else np.nan, own.max())
+        np.testing.assert_array_equal(row[1:3], expected)
+        assert row[3] == len(own)

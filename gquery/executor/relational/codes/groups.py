@@ -92,8 +92,6 @@ def _is_measured(aggregate: Aggregate) -> bool:
         return of is None
     if of.attribute is Attribute.ELEMENT:
         return aggregate.function == "count" and of.type.kind in (Kind.NODE, Kind.RELATIONSHIP)
-    if of.type.kind is Kind.FLOAT and aggregate.function in ("min", "max"):
-        return False  # NaN has a place of its own among them
     return of.attribute is Attribute.PROPERTY and of.type.kind in (Kind.INTEGER, Kind.FLOAT)
 
 

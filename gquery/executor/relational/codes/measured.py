@@ -42,6 +42,7 @@ _SHARED = 1 << 20  # of whole numbers that several threads add up in the same pl
 _SUM = 1 << 62  # that whole numbers come to at most before a part of it is put elsewhere
 _LARGEST = 1 << 40  # of whole numbers that are added up
 _LOW = 0xFFFFFFFF
+_MAGNITUDE = 0x7FFFFFFFFFFFFFFF  # all bits of a float but its sign
 
 
 @record(frozen=True, slots=True)
@@ -58,7 +59,8 @@ class _Key:
 @record(frozen=True, slots=True)
 class _Measure:
     """What is kept for groups of the elements from `first` on, so many. function: as the kernel has it; values: None
-    where only their number is asked for; largest: of whole numbers that are added up."""
+    where only their number is asked for; largest: of whole numbers that are added up; ordered: whether these stand for
+    floats in their order."""
 
     function: int
     variable: str
@@ -66,6 +68,7 @@ class _Measure:
     size: int
     values: NDArray[Any] | None = None
     largest: int = 0
+    ordered: bool = False
 
     @property
     def is_float(self) -> bool:
@@ -141,6 +144,8 @@ class _Kept:
                     raise ExecutionError("a sum of whole numbers has more than 64 bits")
                 values = (whole << 32) + (made & _LOW)
             return to_arrow(values)
+        elif self.measures[number].ordered:
+            values = _floats(made)
         return to_arrow(values) if known.all() else pa.array(values, mask=known == 0)
 
 
@@ -250,6 +255,17 @@ class MeasuredRows:
         return pa.record_batch(columns, schema=self._read.schema)
 
 
+def _in_order(floats: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Whole numbers in the order of floats: their bits, of negative ones turned; NaN is the largest."""
+    bits = np.where(np.isnan(floats), np.nan, floats).view(np.int64)
+    return bits ^ (bits >> 63 & _MAGNITUDE)
+
+
+def _floats(ordered: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The floats that these stand for."""
+    return (ordered ^ (ordered >> 63 & _MAGNITUDE)).view(np.float64)
+
+
 def _can_be_shared(measure: _Measure | None) -> bool:
     """Whether several threads can add to the same at once."""
     return measure is None or measure.size == _ANY or 0 < measure.largest <= _SHARED
@@ -315,6 +331,8 @@ def _measure(aggregate: Aggregate, groups: Groups, snapshot: Snapshot) -> _Measu
         return None
     values, largest = to_numpy(stored.chunk(0)), 0
     function = {"min": LEAST, "max": LARGEST}.get(aggregate.function, SUM)
+    if function != SUM and values.dtype == np.float64:
+        return _Measure(function, of.variable, begin, end - begin, _in_order(values), ordered=True)
     if function == SUM and values.dtype != np.float64:
         ends = pc.min_max(stored)
         largest = max(abs(ends["min"].as_py()), abs(ends["max"].as_py()), 1)
