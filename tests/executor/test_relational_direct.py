@@ -34,8 +34,9 @@ WHOLE = [
 ]  # fmt: skip
 TEXT = ["a.name", "b.name", "a.coded", "'oslo'", "toString(b.age)", "a.name + b.name", "$text"]
 TRUTH = ["a.glad", "b.glad", "a = b", "a <> b", "a.name IS NULL", "b.age IS NOT NULL"]
+FRACTION = ["a.score", "b.score", "0.5", "0.0", "$part"]
 TIME = ["a.born", "b.born"], ["a.seen", "b.seen", "$seen"]
-PARAMETERS = {"more": 7, "text": "Oslo", "seen": NOON + datetime.timedelta(hours=3)}
+PARAMETERS = {"more": 7, "part": float("nan"), "text": "Oslo", "seen": NOON + datetime.timedelta(hours=3)}
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,7 @@ def graph() -> Graph:
         "glad": column([True, False], PEOPLE),
         "born": column(DAYS, PEOPLE),
         "seen": pa.array(column(HOURS, PEOPLE), pa.timestamp("ms")),
-        "score": column([0.5, float("nan"), -0.0], PEOPLE),
+        "score": column([0.5, float("nan"), -0.0, float("inf"), -1e300], PEOPLE),
         "tags": column([["x"], [], ["y", None]], PEOPLE),
     })  # fmt: skip
     knows = pa.table({
@@ -89,7 +90,7 @@ class Written:
 
     def truth(self, depth: int = 2) -> str:
         kind = self.chance.randrange(5 if depth else 2)
-        sides = self.chance.choice([WHOLE, TEXT, *TIME])
+        sides = self.chance.choice([WHOLE, TEXT, FRACTION, *TIME])
         if kind < 2:
             operator = self.chance.choice(["=", "<>", "<", "<=", ">", ">="])
             return f"({self.chance.choice(sides)} {operator} {self.chance.choice(sides)})"

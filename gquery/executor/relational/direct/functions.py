@@ -14,6 +14,7 @@ from gquery.executor.relational.direct.types import (
     are_alike,
     can_be_carried,
     expect_room,
+    is_fraction,
     is_moment,
     is_whole,
 )
@@ -27,6 +28,8 @@ def function_of(function: str, type_: Type, given: Sequence[Type]) -> Callable[.
         case "=" | "<>" | "<" | "<=" | ">" | ">=" if alike or all(map(is_moment, given)):
             if function in ("=", "<>") or given[0].kind in (Kind.INTEGER, Kind.STRING, Kind.TEMPORAL):
                 return _arrow(_COMPARISONS[function])
+        case "=" | "<>" | "<" | "<=" | ">" | ">=" if all(map(is_fraction, given)):
+            return _arrow(_COMPARISONS[function])
         case "and" | "or" | "not" if all(each.kind is Kind.BOOLEAN for each in given):
             return _arrow(_LOGIC[function])
         case "is null" | "is not null" if can_be_carried(given[0]):

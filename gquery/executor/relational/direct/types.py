@@ -64,6 +64,11 @@ def is_whole(type_: Type) -> bool:
     return type_.kind is Kind.INTEGER and is_plain(type_)
 
 
+def is_fraction(type_: Type) -> bool:
+    """Whether values are floats, which Arrow compares: NaN is equal to nothing and in no order."""
+    return type_.kind is Kind.FLOAT and pa.types.is_float64(travelling_type(type_))
+
+
 def can_be_carried(type_: Type) -> bool:
     """Whether a column of such values may be put into another order, and rows left out of it."""
     if type_.kind is Kind.LIST and type_.item is not None:

@@ -1,6 +1,6 @@
 """Expressions over columns of Arrow: those in which Arrow's values, nulls and order are openCypher's.
 
-Ids, whole numbers, texts, truth values, days and points in time without a zone; what is compared, joined and chosen of
+Ids, numbers, texts, truth values, days and points in time without a zone; what is compared, joined and chosen of
 them, and lists and maps of them. Whatever else an expression has is `Unsaid`, and DuckDB's.
 """
 
@@ -23,6 +23,7 @@ from gquery.executor.relational.direct.types import (
     are_alike,
     as_array,
     can_be_carried,
+    is_fraction,
     is_plain,
 )
 from gquery.executor.relational.gather import travelling_type
@@ -104,7 +105,7 @@ def _map(names: list[str], fields: Sequence[Computed], columns: Columns) -> Valu
 
 def _constant(value: object, type_: Type) -> Computed:
     """A value that all rows share; a text that is short, since it may come to stand in each of them."""
-    if not is_plain(type_) or (isinstance(value, str) and len(value) > _LONGEST):
+    if not (is_plain(type_) or is_fraction(type_)) or (isinstance(value, str) and len(value) > _LONGEST):
         raise Unsaid
     try:
         scalar = pa.scalar(None, travelling_type(type_)) if value is None else to_scalar(value, travelling_type(type_))
