@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import gquery
-from tests.differential.test_counting import WAYS
+from tests.differential.test_counting import WAYS, costs
 
 SIZE = 14
 _DAY = datetime.date(2024, 2, 28)
@@ -205,3 +205,21 @@ def test_one_is_compared_with_all_others(device: str) -> None:
     text = f"MATCH (b), (a) WHERE a.id IN {some} AND a.at <= b.at RETURN a.id, b.id"
     wanted_pairs = [(a, b) for a in some for b in range(SIZE) if values[b] is not None and values[a] <= values[b]]
     assert sorted(graph.query(text, device=device).rows()) == wanted_pairs
+
+
+def test_few_vertices_are_not_followed_to_a_value(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where edges lead from few vertices is followed before values are collected."""
+    monkeypatch.setattr(*costs(filters_weighed=1.0, filter_reached=1e-3))
+    graph = graph_of(VALUES["integers"], Random("few"))
+    body = "(b)-[]->(c) WHERE b.at = a.at AND c.kind > 0 AND id(a) <> id(b) RETURN id(a), id(b), id(c)"
+    expected = Counter(
+        tuple(row)
+        for row in graph.query("MATCH (a), (b)-[]->(c) RETURN id(a), id(b), id(c), a.at, b.at, a.kind, c.kind").rows()
+        if row[5] == 2 and equal(row[3], row[4]) and row[6] > 0 and row[0] != row[1]
+    )
+    found = {
+        text: Counter(row[:3] for row in map(tuple, graph.query(text, device=device).rows()))
+        for text in (f"MATCH (a {{kind: 2}}), {body}", f"MATCH (a {{kind: 2}}) WITH a, 1 AS x MATCH (a), {body}")
+    }
+    assert expected
+    assert all(rows == Counter({row[:3]: n for row, n in expected.items()}) for rows in found.values())

@@ -14,7 +14,7 @@ from gquery.planner.ir.expr import Attribute, Call, Column, Constant, Expression
 from gquery.planner.ir.filters import EdgePredicateFilter, EndsFilter, PredicateFilter, ReachedFilter, around
 from gquery.planner.ir.match_plan import Cardinalities
 from gquery.planner.ir.query_graph import QueryEdge, QueryVertex
-from gquery.planner.ir.relations import End
+from gquery.planner.ir.relations import End, Valued
 from gquery.planner.passes.draft import Draft
 from gquery.planner.search.cardinality import edges_between, estimate, kept_share
 from gquery.planner.search.context import Context
@@ -30,8 +30,10 @@ class Reaching:
 
     def __init__(self, draft: Draft, looked_up: Mapping[int, Expression], context: Context) -> None:
         self._graph = draft.graph
-        ends = {edge.index for edge in draft.graph.edges if isinstance(edge.relation, End)}  # which are listed later
-        self._incident = [[edge for edge in own if edge.index not in ends] for own in draft.graph.incident]
+        later = {
+            edge.index for edge in draft.graph.edges if isinstance(edge.relation, End | Valued)
+        }  # listed after these
+        self._incident = [[edge for edge in own if edge.index not in later] for own in draft.graph.incident]
         self._listing = bool(draft.kept)  # a sum begins where it is looked up, and goes no further than that leads
         self._looked_up = looked_up
         self._context = context
