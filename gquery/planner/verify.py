@@ -163,6 +163,8 @@ def _check_tree(matching: MatchPlan) -> None:
     """What a summed vertex is tied to is matched above it or below it, and a sum's context holds all that is above."""
     level = _levels(matching)
     above: list[set[int]] = []
+    if not matching.kept and matching.graph.part_of(matching.steps[0].vertex) is not None:
+        raise PlanError(f"vertex {matching.steps[0].vertex} is of a part, and nothing is matched before it")
     for number, step in enumerate(matching.steps):
         if not (step.parent == number - 1 if number <= max(0, matching.kept - 1) else 0 <= step.parent < number):
             raise PlanError(f"vertex {step.vertex} is searched under level {step.parent}")

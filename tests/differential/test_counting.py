@@ -59,6 +59,10 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
     "everything folded": [costs(folds=math.inf)],
     "nothing folded": [costs(folds=-1.0)],
     "candidate graph": [(module, "pick_space", _space("candidates")) for module in (matching, second_half)],
+    "changed orders": [
+        *((module, "pick_space", _space("candidates")) for module in (matching, second_half)),
+        costs(dear=-1.0, change=1e-6),
+    ],
     "raw adjacency": [(module, "pick_space", _space("vertices")) for module in (matching, second_half)],
     "no filters": [(filters, "_neighbour_counts", lambda _: [])],
     "all filters by rows": [costs(filters_weighed=math.inf), (filters, "_signature", lambda *_: None)],

@@ -41,7 +41,14 @@ def cases(random: Random, graph: DataGraph) -> Iterator[tuple[Query, list[Match]
 
 
 @pytest.mark.parametrize(
-    "what", ["count", "rows", "count by inclusion and exclusion", "rows by predicates where edges lead"]
+    "what",
+    [
+        "count",
+        "rows",
+        "count by inclusion and exclusion",
+        "count by changed orders",
+        "rows by predicates where edges lead",
+    ],
 )
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_counts_and_rows(chunk: int, what: str, device: str, monkeypatch: pytest.MonkeyPatch) -> None:

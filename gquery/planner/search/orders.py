@@ -201,8 +201,9 @@ class Orders:
 
     def improved(self, solution: Solution) -> Solution:
         """The solution after changes of its order that walks approve of: as many are tried as its cost is worth. What
-        looks better in a small sample has to in a larger one."""
-        if solution.tree.strategy is not None:
+        looks better in a small sample has to in a larger one. Parts, which nobody walks through, stay behind what they
+        hang on."""
+        if self.sampling is None or solution.tree.strategy is not None:
             return solution
         effort, random = self.costs.effort, Random(0)
         rough, best = solution, self.walked(solution, effort.confirmed)
