@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,48 @@ def of_values(values: list[Any], type: pa.DataType) -> pa.Array:
     """Values of Python's, converted by Arrow."""
     import_apart(CONVERSION, unchecked)
     return pa.array(values, type)
+
+
+def comparable(values: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """Values of Python's, which can be hashed, and are equal where openCypher finds those of a column equal: 1 is 1.0,
+    and not true. Dates and times are numbers beside their type: Python has not all of them, and no nanoseconds."""
+    types, known = pa.types, values.type
+    if isinstance(values, pa.ChunkedArray):
+        return [each for chunk in values.chunks for each in comparable(chunk)]
+    if types.is_dictionary(known):
+        return comparable(values.dictionary_decode())
+    if types.is_union(known):
+        members = [comparable(values.field(index)) for index in range(known.num_fields)]
+        tags = np.frombuffer(values.buffers()[1] or b"", np.int8)[values.offset : values.offset + len(values)]
+        return [members[tag][row] for row, tag in enumerate(tags.tolist())]
+    if types.is_struct(known):
+        columns = [[(name, each) for each in comparable(values.field(name))] for name in sorted(known.names)]
+        rows = zip(values.is_valid().to_pylist(), *columns, strict=True)
+        return [tuple(row) if there else None for there, *row in rows]
+    if types.is_nested(known):
+        items, lengths = iter(comparable(values.flatten())), values.value_lengths().to_pylist()
+        return [None if length is None else tuple(islice(items, length)) for length in lengths]
+    if types.is_boolean(known):
+        return [None if each is None else (known, each) for each in values.to_pylist()]
+    if types.is_temporal(known) and not types.is_interval(known):
+        kind, unit = _finest(known)
+        numbers = values.view(pa.int32() if known.bit_width == 32 else pa.int64()).to_pylist()
+        return [None if each is None else (kind, unit * each) for each in numbers]
+    return values.to_pylist()  # type: ignore[no-any-return]
+
+
+@cache
+def _finest(known: pa.DataType) -> tuple[pa.DataType, int]:
+    """The type of all dates and times like those of a type, and the nanoseconds that one more is there."""
+    if pa.types.is_date(known):
+        return pa.date32(), 86_400 * _UNITS["s"] if known == pa.date32() else _UNITS["ms"]
+    unit = _UNITS[known.unit]
+    if pa.types.is_timestamp(known):
+        return pa.timestamp("ns", None if known.tz is None else "UTC"), unit
+    return pa.time64("ns") if pa.types.is_time(known) else pa.duration("ns"), unit
+
+
+_UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 
 
 @cache

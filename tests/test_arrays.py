@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import gquery
-from gquery.arrays import filled, raised, to_arrow, to_numpy, to_scalar, truths
+from gquery.arrays import comparable, filled, raised, to_arrow, to_numpy, to_scalar, truths
 
 QUERIES = (
     "MATCH (a)-[:K]->(b)-[:K]->(c) RETURN count(*)",
@@ -90,6 +90,30 @@ def test_nulls() -> None:
     )
     assert truths(several).tolist() == [True, False, False, True]
     assert truths(pa.nulls(3, pa.bool_())).tolist() == [False] * 3
+
+
+def test_values_to_compare() -> None:
+    """Those that openCypher finds equal, in columns of other types, pieces and slices."""
+    day = pa.array([0, 1, None], pa.date32())
+    alike = [
+        (pa.array([1, 2, None]), pa.array([1.0, 2.0, None])),
+        (pa.array(["a", "b", "a"]), pa.array(["a", "b", "a"]).dictionary_encode()),
+        (pa.array([[1], [], None]), pa.array([[1.0], [], None], pa.large_list(pa.float64()))),
+        (pa.array([[1, 2], None]), pa.array([[1, 2], None], pa.list_(pa.int64(), 2))),
+        (pa.array([{"a": 1, "b": [2]}, None]), pa.array([{"b": [2.0], "a": 1}, None])),
+        (day, pa.array([0, 86_400_000, None], pa.date64())),
+        (pa.array([1, None], pa.time32("s")), pa.array([10**9, None], pa.time64("ns"))),
+        (pa.array([1], pa.timestamp("s", "Europe/Paris")), pa.array([10**6], pa.timestamp("us", "UTC"))),
+    ]
+    for one, other in alike:
+        assert comparable(one) == comparable(other)
+        assert comparable(pa.chunked_array([one[:1], one[1:]])) == comparable(other)
+        assert comparable(one[1:]) == comparable(other)[1:]
+        assert len(set(comparable(one))) == len(one) - (one.type == pa.string())
+    assert comparable(day) != comparable(day.cast(pa.timestamp("ns")))
+    assert comparable(pa.array([[True], [False]])) != comparable(pa.array([[1], [0]]))
+    union = pa.UnionArray.from_sparse(pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array([[True], [False]])])
+    assert comparable(union[1:]) == comparable(pa.array([[False]]))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gquery.arrays import pc, truths
+from gquery.arrays import comparable, pc, truths
 from gquery.executor.relational.gather import take
 from gquery.executor.updates.there import is_gone
 from gquery.planner.ir.expr import Kind
@@ -141,5 +141,5 @@ def _same(old: pa.Array, new: pa.Array) -> NDArray[np.bool_]:
     if old.type == new.type and not pa.types.is_nested(old.type) and not pa.types.is_null(old.type):
         with suppress(pa.ArrowNotImplementedError):  # durations, say
             return truths(pc.equal(old, new))
-    pairs = zip(old.to_pylist(), new.to_pylist(), strict=True)
+    pairs = zip(comparable(old), comparable(new), strict=True)
     return np.array([type(one) is type(other) and one == other and one is not None for one, other in pairs], np.bool_)

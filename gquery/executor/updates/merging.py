@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gquery.arrays import to_arrow, to_numpy, truths
+from gquery.arrays import comparable, to_arrow, to_numpy, truths
 from gquery.errors import ExecutionError
 from gquery.executor.relational.unions import cast, is_known
 from gquery.executor.updates.creating import Columns, created
@@ -73,16 +73,4 @@ def _codes(values: pa.Array) -> NDArray[np.int64]:
         return to_numpy(values.dictionary_encode().indices).astype(np.int64)
     except (pa.ArrowNotImplementedError, pa.ArrowTypeError):  # values that Arrow has no hash of, such as lists
         known: dict[object, int] = {}
-        return np.array([known.setdefault(_hashed(value), len(known)) for value in values.to_pylist()], np.int64)
-
-
-def _hashed(value: object) -> object:
-    """What Python finds equal where openCypher does: 1 is 1.0, and not true."""
-    match value:
-        case bool():
-            return bool, value
-        case list():
-            return tuple(map(_hashed, value))
-        case dict():
-            return tuple((key, _hashed(each)) for key, each in value.items())
-    return value
+        return np.array([known.setdefault(value, len(known)) for value in comparable(values)], np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gquery.arrays import ranges, to_arrow
+from gquery.arrays import comparable, ranges, to_arrow
 from gquery.storage.adjacency import Adjacency
 from gquery.storage.edges import AdjacencyKey, Edges
 from gquery.storage.graph import Snapshot
@@ -81,11 +81,7 @@ def with_values(snapshot: Snapshot, rows: Ids, edges: Ids, wanted: pa.Table) -> 
     for name in wanted.column_names:
         for table, where, places in snapshot.edges.numbers.parts(edges):
             stored = snapshot.edge_tables[table].columns.get(name)
-            values = [None] * len(places) if stored is None else stored.take(to_arrow(places)).to_pylist()
-            asked = wanted[name].take(to_arrow(rows[where])).to_pylist()
-            same[where] &= [_is_same(value, other) for value, other in zip(values, asked, strict=True)]
+            values = [None] * len(places) if stored is None else comparable(stored.take(to_arrow(places)))
+            asked = comparable(wanted[name].take(to_arrow(rows[where])))
+            same[where] &= [value == other for value, other in zip(values, asked, strict=True)]
     return same
-
-
-def _is_same(value: object, other: object) -> bool:
-    return value == other and isinstance(value, bool) == isinstance(other, bool)

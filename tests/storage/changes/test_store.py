@@ -278,3 +278,36 @@ def test_a_column_of_which_no_value_is_known_yet(store: gquery.Store, ends: Any)
     rows = {"id": [5]} if ends is None else {"source": [3], "target": [2]}
     store.apply(insert={key: {**rows, "yet": ["now"]}})
     assert sorted(store.graph.query(query).rows(), key=str) == [("now",), *[(None,)] * 4]
+
+
+FINE: Mapping[str, pa.Array] = {  # two values that are one to Python, or that it has not
+    "time": pa.array([1, 2], pa.time64("ns")),
+    "point": pa.array([1, 2], pa.timestamp("ns", "UTC")),
+    "date": pa.array([-10_000_000, 5], pa.date32()),
+    "times": pa.array([[1], [2]], pa.list_(pa.time64("ns"))),
+    "dates": pa.array([[-10_000_000], [5]], pa.list_(pa.date32())),
+    "truths": pa.array([[True], [False]]),
+}
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_edges_are_told_apart_by_times_that_python_does_not_have(name: str) -> None:
+    """Edges with other nanoseconds went too."""
+    edges = pa.table({"source": [1, 1], "target": [2, 2], "n": [0, 1], "when": FINE[name]})
+    store = gquery.Store(gquery.from_arrow(vertices={"P": {"id": [1, 2]}}, edges={("P", "K", "P"): edges}))
+    store.apply(delete={("P", "K", "P"): edges.slice(0, 1).select(["source", "target", "when"])})
+    assert store.graph.query("MATCH ()-[k]->() RETURN k.n").rows() == [(1,)]
+    with pytest.raises(LoadError, match="there is no such edge"):
+        store.apply(delete={("P", "K", "P"): {"source": [1], "target": [2], "when": [[0]]}})
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_merge_makes_one_node_of_each_value(name: str) -> None:
+    """It made one of two times in lists, whose nanoseconds differ."""
+    store = gquery.Store(gquery.from_arrow(vertices={"P": pa.table({"id": [1, 2], "when": FINE[name]})}, edges={}))
+    result = store.execute("MATCH (p:P) MERGE (:Q {when: p.when})")
+    assert result.changes is not None
+    assert result.changes.nodes_created == 2
+    result = store.execute("MATCH (p:P {id: 1}) MATCH (q:Q) SET q.when = p.when")
+    assert result.changes is not None
+    assert result.changes.properties_set == 1
