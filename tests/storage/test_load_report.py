@@ -63,6 +63,22 @@ def test_no_numbers_beside_words_are_words(tmp_path: Path) -> None:
     assert [(entry.value, entry.count) for entry in kept.values()] == [("?", 1)]
 
 
+@pytest.mark.parametrize(
+    ("value", "odd", "type"),
+    [
+        ("2020-01-01T00:00:00Z", "2020-01-02T00:00:00", pa.timestamp("us", "UTC")),
+        ("2020-01-01", "2020-01-02 ", pa.date32()),
+        ("2020-01-01T00:00:00", " 2020-01-02T00:00:00", pa.timestamp("us")),
+    ],
+)
+def test_what_would_be_a_value_where_that_is_declared(tmp_path: Path, value: str, odd: str, type: pa.DataType) -> None:
+    """A point in time without an offset among others, or a blank far down: the load ended in a ValueError."""
+    rows = "".join(f"{i},{value}\n" for i in range(1500))
+    report = load(write(tmp_path, {"A.csv": f"id,at\n{rows}-1,{odd}\n"})).report
+    file = str(tmp_path / "A.csv")
+    assert report.kept_as_text == {("A", "at"): KeptAsText(file, 1502, odd, type, 1)}
+
+
 def test_types_that_the_rest_has(tmp_path: Path) -> None:
     header = "id,whole,number,day,at,flag,zip,name,mixed\n"
     rows = [

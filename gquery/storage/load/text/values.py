@@ -170,7 +170,10 @@ def fitting(text: pa.ChunkedArray, type: pa.DataType) -> pa.ChunkedArray:
     if type == pa.float64():
         held = pc.if_else(text.is_valid(), parse(text, type)[0].is_valid(), None)
         return pc.and_(_plain_floats(text), held)
-    return pc.if_else(text.is_valid(), parse(text, type)[0].is_valid(), None)
+    as_written = pc.equal(text, pc.utf8_trim_whitespace(text))
+    if type == pa.timestamp("us", "UTC"):
+        as_written = pc.and_(as_written, pc.match_substring_regex(text, _ZONE))
+    return pc.and_(as_written, pc.if_else(text.is_valid(), parse(text, type)[0].is_valid(), None))
 
 
 def _plain_floats(text: pa.ChunkedArray) -> pa.ChunkedArray:
