@@ -137,6 +137,11 @@ def test_a_key_that_is_empty_is_no_parameter_s(graph: gquery.Graph, depth: int) 
         graph.query("RETURN $x AS x", {"x": value})
 
 
+def test_a_key_with_a_nul_byte_is_no_parameter_s(graph: gquery.Graph) -> None:
+    with pytest.raises(gquery.BindError, match=r"a key of a map has no NUL byte; parameter `.x` has 'a.x00'"):
+        graph.query("RETURN $x AS x", {"x": [{"a\0": 1}]})
+
+
 def test_a_bytearray_is_bytes(graph: gquery.Graph) -> None:
     assert graph.query("RETURN $x AS x", {"x": bytearray(b"ab")}).scalar() == b"ab"
 

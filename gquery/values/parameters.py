@@ -72,6 +72,8 @@ def _key(key: object, what: str) -> str:
         raise BindError(f"the keys of a map are text; {what} has {key!r:.40}")
     if not key:
         raise BindError(f"a key of a map is not empty; {what} has one that is")
+    if "\0" in key:  # no name in a query has any
+        raise BindError(f"a key of a map has no NUL byte; {what} has {key!r:.40}")
     return _text(key, what)
 
 

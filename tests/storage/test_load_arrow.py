@@ -213,6 +213,15 @@ def test_names_that_are_odd() -> None:
         from_arrow({"A": pa.table([pa.array([1]), pa.array([2]), pa.array([3])], names=["id", "x", "x"])}, {})
 
 
+@pytest.mark.parametrize("name", ["", "a\0"])
+def test_fields_that_are_no_keys_of_a_map(name: str) -> None:
+    """The value of an empty one was lost in what a query computed, and NUL was a fault of gquery's."""
+    values = pa.StructArray.from_arrays([pa.array([1])], [name])
+    for column in (values, pa.array([[{name: 1}]])):
+        with pytest.raises(LoadError, match="cannot be a property"):
+            from_arrow({"A": pa.table({"id": [1], "x": column})}, {})
+
+
 def test_streams_that_fail() -> None:
     def batches() -> Iterator[pa.RecordBatch]:
         yield pa.record_batch({"id": [1]})

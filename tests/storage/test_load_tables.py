@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -9,6 +10,7 @@ import networkx as nx
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import gquery
@@ -227,3 +229,40 @@ def test_batches_of_labels_and_types_with_half_of_a_surrogate_pair(insert: Any) 
     with pytest.raises(LoadError, match="is no valid text"):
         store.apply(insert=insert)
     assert store.version == 0
+
+
+NUL = "\0a"
+
+
+@pytest.mark.parametrize(
+    ("tables", "what"),
+    [
+        ({NUL: {"id": [9]}}, "label"),
+        ({"A": {"id": [9], NUL: [1]}}, "property"),
+        ({("A", NUL, "A"): {"source": [1], "target": [2]}}, "type"),
+        ({("A", "KNOWS", "A"): {"source": [1], "target": [2], NUL: [1]}}, "property"),
+    ],
+)
+def test_names_with_a_nul_byte(tables: Any, what: str, tmp_path: Path) -> None:
+    """No query can name them; and a store whose folder had kept such a change could not be opened any more."""
+    gquery.from_arrow({"A": PEOPLE}, {("A", "KNOWS", "A"): KNOWS}).save(tmp_path / "a.gq")
+    with gquery.Store.open(tmp_path / "a.gq") as store:
+        with pytest.raises(LoadError, match=f"name of a {what} has a NUL byte"):
+            store.apply(insert=tables)
+        if what == "property":
+            with pytest.raises(LoadError, match="name of a property has a NUL byte"):
+                store.apply(set={key: {**table, "id": [1]} for key, table in tables.items()})
+        with pytest.raises(gquery.BindError, match="NUL byte"):
+            store.execute("MATCH (a:A) SET a += $more", {"more": {NUL: 1}})
+        store.execute("MATCH (a:A) SET a += $more", {"more": {"x": 1}})
+    assert gquery.open(tmp_path / "a.gq").query("MATCH (a:A {x: 1}) RETURN count(*)").scalar() == 3
+
+
+@pytest.mark.parametrize("kind", [":LABEL", ":TYPE"])
+def test_labels_and_types_in_columns_with_a_nul_byte(kind: str, tmp_path: Path) -> None:
+    nodes = {"id:ID": [1, 2], ":LABEL": ["A", NUL if kind == ":LABEL" else "A"]}
+    links = {":START_ID": [1, 1], ":END_ID": [2, 2], ":TYPE": ["T", NUL if kind == ":TYPE" else "T"]}
+    for name, table in {"nodes": nodes, "links": links}.items():
+        pq.write_table(pa.table(table), tmp_path / f"{name}.parquet")
+    with pytest.raises(LoadError, match="has a NUL byte"):
+        gquery.load(tmp_path)

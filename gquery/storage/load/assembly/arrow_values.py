@@ -174,7 +174,8 @@ def _normal_nested(type: pa.DataType) -> pa.DataType:
         return pa.list_(_normal_type(type.value_type))
     if types.is_struct(type) and _is_zoned_time(type):
         return ZONED_TIME
-    if types.is_struct(type) and 0 < type.num_fields == len({field.name for field in type}):
+    names = [field.name for field in type] if types.is_struct(type) else []
+    if names and len(names) == len(set(names)) and all(name and "\0" not in name for name in names):  # keys of a map
         return pa.struct([pa.field(field.name, _normal_type(field.type)) for field in type])
     raise _NoProperty(str(type))
 

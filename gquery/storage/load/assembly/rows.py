@@ -153,7 +153,10 @@ def vertex_rows(loading: Loading, raw: RawTable, labels: tuple[str, ...], space:
     texts = [_as_text(raw.data[index]) for index in label_columns]
     delimiter = loading.options.array_delimiter
     joined = texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, delimiter, null_handling="skip")
-    return [replace(p, labels=_split_labels(text, delimiter)) for text, p in split_rows(joined, whole.take, keep)]
+    return [
+        replace(p, labels=_split_labels(text, delimiter, raw.origin.file))
+        for text, p in split_rows(joined, whole.take, keep)
+    ]
 
 
 def edge_rows(
@@ -180,7 +183,10 @@ def edge_rows(
     absent = pc.fill_null(pc.equal(types, ""), True).to_numpy(zero_copy_only=False)
     name = raw.columns[type_columns[0]].name or ":TYPE"
     loading.rejects.add(raw.origin, np.flatnonzero(absent & keep), name, None, "the type is missing")
-    return [replace(p, type=text) for text, p in split_rows(types, whole.take, keep & ~absent)]
+    pieces = [replace(p, type=text) for text, p in split_rows(types, whole.take, keep & ~absent)]
+    for piece in pieces:
+        check_text(piece.type, "type", raw.origin.file)
+    return pieces
 
 
 def _as_declared(loading: Loading, raw: RawTable) -> RawTable:
@@ -294,7 +300,8 @@ def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column if column.type == pa.string() else column.cast(pa.string())
 
 
-def _split_labels(text: str, delimiter: str) -> tuple[str, ...]:
+def _split_labels(text: str, delimiter: str, file: str) -> tuple[str, ...]:
+    check_text(text, "label", file)
     return tuple(dict.fromkeys(label for part in text.split(delimiter) if (label := part.strip().lstrip(":"))))
 
 

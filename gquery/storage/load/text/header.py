@@ -128,9 +128,11 @@ def check_names(names: Iterable[str], file: str, line: int | None = 1) -> None:
 
 
 def check_text(name: object, what: str, file: str | None = None) -> None:
-    """Raises LoadError for a name that Python takes and neither Arrow nor a file does."""
+    """Raises LoadError for a name that Python takes and neither Arrow nor a file does, or no query can have."""
     if not isinstance(name, str):
         raise LoadError(f"the name of a {what} is {name!r}, not a text", file=file)
+    if "\0" in name:
+        raise LoadError(f"the name of a {what} has a NUL byte", file=file, value=name)
     try:
         name.encode()
     except UnicodeEncodeError:
