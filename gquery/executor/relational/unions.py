@@ -139,7 +139,8 @@ def _is_plain(wanted: pa.DataType) -> bool:
 
 def _parts_of(intervals: pa.Array) -> pa.Array:
     """Durations as structs."""
-    found = np.frombuffer(intervals.buffers()[1] or b"", _INTERVAL)[intervals.offset :][: len(intervals)]
+    buffer, begin = intervals.buffers()[1] or b"", intervals.offset * _INTERVAL.itemsize
+    found = np.frombuffer(buffer, np.uint8)[begin : begin + len(intervals) * _INTERVAL.itemsize].view(_INTERVAL)
     fields = [pa.array(found[name]) for name in _INTERVAL.names or ()]
     return pa.StructArray.from_arrays(fields, fields=list(DURATION_PARTS), mask=_mask(intervals))
 
