@@ -12,7 +12,7 @@ from gquery.executor.relational.database.functions import Given
 from gquery.executor.relational.database.running import stream
 from gquery.executor.relational.gather import plain_type
 from gquery.executor.relational.sql.words import quoted
-from gquery.executor.relational.unions import cast, union_type, widened
+from gquery.executor.relational.unions import cast, in_parts, union_type, widened
 from gquery.planner.ir.types.common_type import any_of, type_of_arrow
 
 _OTHER = "others"
@@ -60,11 +60,16 @@ def _more(one: pa.Table, other: pa.Table) -> pa.Table:
 
 
 def _asked(sql: str, table: pa.Table, other: pa.Table, control: Control) -> pa.Table:
-    found = list(stream(sql, Given(), table.schema, iter(table.to_batches()), control, beside={_OTHER: other}))
+    ours, theirs = map(_in_parts, (table, other))
+    found = list(stream(sql, Given(), ours.schema, iter(ours.to_batches()), control, beside={_OTHER: theirs}))
     if not found:
         return pa.table([pa.nulls(0, field.type) for field in table.schema], schema=table.schema)
     columns = zip(pa.Table.from_batches(found).columns, table.schema, strict=True)
     return pa.table([cast(values, field.type) for values, field in columns], schema=table.schema)
+
+
+def _in_parts(table: pa.Table) -> pa.Table:
+    return pa.table([cast(values, in_parts(values.type)) for values in table.columns], table.column_names)
 
 
 def alike(one: pa.Table, other: pa.Table) -> tuple[pa.Table, pa.Table]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from gquery.arrays import filled, of_values, pc, to_arrow, truths
 from gquery.planner.ir.expr import Kind, Type
 from gquery.planner.ir.types.common_type import member_of, type_of_arrow
-from gquery.values.elements import holds_union, tags_of
+from gquery.values.elements import holds_duration, holds_union, tags_of
 
 DURATION_PARTS = pa.struct([("months", pa.int32()), ("days", pa.int32()), ("nanoseconds", pa.int64())])
 _INTERVAL = np.dtype([("months", np.int32), ("days", np.int32), ("nanoseconds", np.int64)])
@@ -126,6 +126,18 @@ def cast(values: pa.Array | pa.ChunkedArray, wanted: pa.DataType) -> pa.Array | 
         fields = [cast(values.field(index), field.type) for index, field in enumerate(wanted)]
         return with_fields(values, fields, wanted)
     return values.cast(wanted)
+
+
+def in_parts(arrow: pa.DataType) -> pa.DataType:
+    """The type with structs in place of durations: those of DuckDB have no nanoseconds, and a month of 30 days."""
+    if pa.types.is_interval(arrow):
+        return DURATION_PARTS
+    if not holds_duration(arrow):
+        return arrow
+    if pa.types.is_list(arrow):
+        return pa.list_(in_parts(arrow.value_type))
+    fields = [field.with_type(in_parts(field.type)) for field in arrow]
+    return pa.sparse_union(fields) if pa.types.is_union(arrow) else pa.struct(fields)
 
 
 def _is_plain(wanted: pa.DataType) -> bool:
