@@ -99,7 +99,15 @@ def test_tabs_with_empty_fields(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("counts", ["3\n", "3 2\n"])
 def test_leading_counts_are_no_edge(tmp_path: Path, counts: str) -> None:
-    assert edges(load(one(tmp_path, "g.txt", counts + "1 2\n2 3\n"))) == [(1, "EDGE", 2), (2, "EDGE", 3)]
+    graph = load(one(tmp_path, "g.txt", counts + "1 2\n2 3\n"))
+    assert edges(graph) == [(1, "EDGE", 2), (2, "EDGE", 3)]
+    assert any("if it is an edge, load with header=False" in note for note in graph.report.notes) == (" " in counts)
+
+
+def test_leading_counts_are_an_edge_where_that_is_said(tmp_path: Path) -> None:
+    """It was left out without a word."""
+    graph = load(one(tmp_path, "g.txt", "3 2\n1 2\n2 3\n"), header=False)
+    assert edges(graph) == [(3, "EDGE", 2), (1, "EDGE", 2), (2, "EDGE", 3)]
 
 
 @pytest.mark.parametrize("vertices", ["1", "²", "9" * 5000])

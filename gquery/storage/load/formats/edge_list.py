@@ -58,7 +58,8 @@ def read_edge_list(loading: Loading, path: Path) -> list[EdgeRows]:
     table = RawTable(columns, data, origin.select(np.flatnonzero(right)), is_text=True)
     told: bool | None = False
     if not names:
-        table = _without_count_line(table)
+        if loading.options.header is None:
+            table = _without_count_line(loading, table)
         if loading.options.header is None and find_ends(comment_words) is None:
             told = names_columns(table)
         if told:
@@ -136,8 +137,9 @@ def _text_of(tables: Sequence[Words], row: int) -> str:
     return ""
 
 
-def _without_count_line(table: RawTable) -> RawTable:
-    """Some lists begin with a line `vertices edges`: it is one when both numbers are those of the rest."""
+def _without_count_line(loading: Loading, table: RawTable) -> RawTable:
+    """Some lists begin with a line `vertices edges`: it is one when both numbers are those of the rest. That is said,
+    since it may be an edge all the same."""
     if len(table.data) != 2 or table.count < 2:
         return table
     vertices, edges = (str(column[0]) for column in table.data)
@@ -147,4 +149,10 @@ def _without_count_line(table: RawTable) -> RawTable:
     ends = [rest.ids(0), rest.ids(1)]
     if any(column.null_count for column in ends):
         return table
-    return rest if vertices == str(len(distinct(ends))) else table
+    if vertices != str(len(distinct(ends))):
+        return table
+    loading.notes.append(
+        f"the first line of {table.origin.file}, `{vertices} {edges}`, was taken for the numbers of vertices and edges "
+        "behind it; if it is an edge, load with header=False"
+    )
+    return rest
