@@ -70,6 +70,21 @@ def test_exact_labels_come_before_those_that_include_them() -> None:
     assert (source.tolist(), target.tolist()) == ([0, 3], [2, 3])
 
 
+def test_pairs_are_merged_between_tables_of_one_type() -> None:
+    """Between the labels of one table and those of another, each pair had an edge for each table."""
+    one = {"source": [1], "target": [1]}
+    tables = {
+        ("A", "R", "A"): {"source": [1, 2, 1], "target": [2, 1, 1]},
+        ("A", "R", "B"): one,
+        ("B", "R", "A"): one,
+        ("B", "S", "A"): one,
+        ("B", "R", ("A",)): {"source": [1, 1, 2], "target": [1, 2, 2]},
+    }
+    graph = from_arrow({"A": {"id": [1, 2]}, "B": {"id": [1, 2]}}, tables, undirected=True)
+    assert graph.report.merged_edges == 3
+    assert [table.count for table in graph.snapshot.edge_tables] == [2, 1, 0, 1, 2]
+
+
 def test_id_and_end_columns() -> None:
     graph = from_arrow(
         {"A": {"x": [9], "_ID": [1]}, "B": {"pid": ["p"], "x": [9]}, "C": {"x": [8], "key": [5]}},

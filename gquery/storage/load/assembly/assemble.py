@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -48,24 +49,24 @@ def assemble(loading: Loading, vertices: Sequence[VertexRows], edges: Sequence[E
         counts.created = sum(piece.count for piece in new)
         pieces += new
     tables, numbers = vertex_tables(loading, pieces)
-    directory = Directory(pieces, numbers)
+    directory, pairs = Directory(pieces, numbers), _Pairs(edges)
     edge_tables = []
     for index, piece in enumerate(edges):
         loading.linked(piece.type, index / len(edges))
-        edge_tables.append(_edge_table(loading, directory, piece, counts))
+        edge_tables.append(_edge_table(loading, directory, piece, pairs, counts))
     snapshot = Snapshot(tables, edge_tables)
     report = _report(loading, snapshot, counts, (*pieces, *edges))
     loading.linked("edges", 1.0)
     return LoadedGraph(snapshot, report)
 
 
-def _edge_table(loading: Loading, directory: Directory, piece: EdgeRows, counts: _Counts) -> EdgeTable:
+def _edge_table(loading: Loading, directory: Directory, piece: EdgeRows, pairs: _Pairs, counts: _Counts) -> EdgeTable:
     source, keep = _resolve(loading, directory, piece, piece.source, np.ones(piece.count, np.bool_), counts)
     target, keep = _resolve(loading, directory, piece, piece.target, keep, counts)
     rows = np.flatnonzero(keep)
     source, target = source[rows], target[rows]
     if loading.options.undirected:
-        first = _first_of_pairs(source, target)
+        first = pairs.first(piece.type, source, target)
         counts.merged += len(source) - len(first)
         source, target, rows = source[first], target[first], rows[first]
     unchanged = len(rows) == piece.count
@@ -109,6 +110,29 @@ def _dangling(loading: Loading, piece: EdgeRows, end: End, rows: NDArray[np.int6
     else:
         hint = "on_dangling='skip' leaves such edges out, on_dangling='create' makes their vertices"
         loading.rejects.fail(*place, f"no {what} has this id", hint)
+
+
+class _Pairs:
+    """The vertices between which there are edges of a type already, for types that have several tables."""
+
+    def __init__(self, edges: Sequence[EdgeRows]) -> None:
+        self._left = Counter(piece.type for piece in edges)
+        self._known: dict[str, NDArray[np.int64]] = {}
+
+    def first(self, type: str, source: NDArray[np.int32], target: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Positions of the first edge between any two vertices, without those of tables before."""
+        first = _first_of_pairs(source, target)
+        self._left[type] -= 1
+        known = self._known.pop(type, None)
+        if known is None and not self._left[type]:
+            return first
+        keys = _keys(np.minimum(source, target)[first], np.maximum(source, target)[first])
+        if known is not None:
+            is_new = np.isin(keys, known, invert=True)
+            first, keys = first[is_new], np.concatenate([known, keys[is_new]])
+        if self._left[type]:
+            self._known[type] = keys
+        return first
 
 
 def _first_of_pairs(source: NDArray[np.int32], target: NDArray[np.int32]) -> NDArray[np.int64]:
