@@ -25,7 +25,7 @@ from gquery.executor.devices import backend_of, card_beside, walker_beside
 from gquery.executor.engine import Engine, placed
 from gquery.executor.matching import Measured
 from gquery.executor.progress import Control
-from gquery.executor.relational.failing import Elements, Failing
+from gquery.executor.relational.scanning.failing import Elements, Failing
 from gquery.executor.run import Chain, Place, Tails
 from gquery.grammar.parser import parse
 from gquery.imports import CONVERSION, ENGINE, import_apart

@@ -14,7 +14,7 @@ from gquery.executor.chain.rows import rows_of
 from gquery.executor.lowering.reading import Leads
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
-from gquery.executor.relational.failing import Elements, Failing, Relevant
+from gquery.executor.relational.scanning.failing import Elements, Failing, Relevant
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.match_plan import Cardinalities, Counted, MatchPlan, Space
 from gquery.planner.ir.segments import Match

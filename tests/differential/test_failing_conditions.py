@@ -19,7 +19,7 @@ import pytest
 
 import gquery
 from gquery.errors import ExecutionError
-from gquery.executor.relational import failing
+from gquery.executor.relational.scanning import failing
 from tests.differential.test_random import FUZZ
 
 Row = Mapping[str, int | None]

@@ -71,7 +71,7 @@ worth its cost is estimated (`storage/statistics.py`).
 A condition is asked of all elements of its kind, also of those that no match has. Where it fails for some, such as
 `10 / b.x > 1` where x is 0, it is asked again of what matters alone: `planner/relevant.py` makes a query of its own for
 the elements that matches have which need not fulfil it. Of up to eight that it fails for, which asking halves finds
-(`executor/relational/failing.py`), it is asked whether they are in such a match, by queries that begin with them.
+(`relational/scanning/failing.py`), it is asked whether they are in such a match, by queries that begin with them.
 {constraints}
 
 ## 4. Order and plan

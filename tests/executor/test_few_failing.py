@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gquery.errors import ExecutionError
-from gquery.executor.relational.failing import FEW, Elements, answered, few_failing
+from gquery.executor.relational.scanning.failing import FEW, Elements, answered, few_failing
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 8, 9, 10, 1000])

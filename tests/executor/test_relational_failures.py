@@ -76,3 +76,13 @@ def test_groups_of_more_matches_than_64_bits_hold_say_so() -> None:
     shorter = pattern.replace("-[:X]->(v6)", "")
     found = graph.query(f"{shorter} RETURN a.id AS id, count(*) AS n ORDER BY id").rows()
     assert found == [(1, 1000**6), (2, 1000**6)]
+
+
+def test_ctrl_c_while_duckdb_asks_python_for_rows_comes_out_as_itself() -> None:
+    counting = "Invalid Input Error: counting the rows of the object registered as 'matches' failed: "
+    with pytest.raises(KeyboardInterrupt), translated():
+        raise duckdb.InvalidInputException(f"{counting}KeyboardInterrupt: ")
+    with pytest.raises(gquery.ExecutionError), translated():
+        raise duckdb.InvalidInputException(f"{counting}ValueError: failed: KeyboardInterrupt")
+    with pytest.raises(gquery.ExecutionError), translated():
+        raise duckdb.ConversionException("Conversion Error: 'failed: KeyboardInterrupt' is no date")

@@ -14,8 +14,8 @@ import pytest
 import gquery
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.progress import Control
-from gquery.executor.relational import scan
 from gquery.executor.relational.database import running
+from gquery.executor.relational.scanning import scan
 from gquery.grammar.parser import parse
 from gquery.planner.binding.clauses import bind
 from gquery.planner.ir.expr import Expression

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gquery.executor.lowering.kept import KeptEdges
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.lowering.seeds import DataEdges, StandsFor
-from gquery.executor.relational import scan
+from gquery.executor.relational.scanning import scan
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.filters import EdgesFilter
 from gquery.planner.ir.query_graph import QueryGraph

@@ -14,7 +14,7 @@ from gquery.executor.lowering.kept import Kept, KeptEdges
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.lowering.seeds import StandsFor
 from gquery.executor.lowering.values import values_of
-from gquery.executor.relational import scan
+from gquery.executor.relational.scanning import scan
 from gquery.planner.ir.expr import Expression, is_volatile
 from gquery.planner.ir.filters import (
     BindingFilter,

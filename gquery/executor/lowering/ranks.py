@@ -15,8 +15,8 @@ from gquery.executor.lowering.program import NULL_RANK
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.lowering.seeds import StandsFor
 from gquery.executor.progress import Control
-from gquery.executor.relational import scan
 from gquery.executor.relational.gather import as_type
+from gquery.executor.relational.scanning import scan
 from gquery.executor.relational.unions import is_known
 from gquery.planner.ir.expr import FLOAT, Type
 from gquery.planner.ir.match_plan import MatchPlan

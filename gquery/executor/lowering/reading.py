@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gquery.errors import ExecutionError
 from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
-from gquery.executor.relational.failing import Failing, Relevant
+from gquery.executor.relational.scanning.failing import Failing, Relevant
 from gquery.planner.ir.expr import Expression
 from gquery.records import record
 from gquery.storage.graph import Snapshot

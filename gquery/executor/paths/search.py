@@ -22,8 +22,8 @@ from gquery.executor.paths.leading import led_to, led_to_together
 from gquery.executor.paths.listing import Found
 from gquery.executor.paths.shortest import counted, shortest
 from gquery.executor.progress import Control, Step
-from gquery.executor.relational.failing import Relevant
 from gquery.executor.relational.gather import PATH_IDS
+from gquery.executor.relational.scanning.failing import Relevant
 from gquery.executor.relational.selection import WEIGHT
 from gquery.planner.ir.query_plan import PathsPlan, QueryPlan
 from gquery.planner.ir.relations import SEED

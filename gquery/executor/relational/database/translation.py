@@ -10,6 +10,9 @@ import pyarrow as pa
 from gquery.errors import ExecutionError, GQueryError, MemoryLimitError, QueryCancelled
 
 _SIGNALLED = "Query interrupted"  # the whole text of the RuntimeError that DuckDB makes of a signal
+_SIGNALLED_WHILE_READ = re.compile(
+    r"Invalid Input Error: counting the rows of the object registered as '\w+' failed: KeyboardInterrupt"
+)  # and of one that comes while it asks Python
 
 
 class _Translated:
@@ -40,6 +43,8 @@ def _translation(error: Exception) -> BaseException | None:
         return _ours(error)
     import duckdb
 
+    if isinstance(error, duckdb.InvalidInputException) and _SIGNALLED_WHILE_READ.match(str(error)):
+        return KeyboardInterrupt()
     return _ours(error) if isinstance(error, duckdb.Error) else None
 
 

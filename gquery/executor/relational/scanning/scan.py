@@ -23,9 +23,9 @@ from gquery.executor.relational.database.functions import Given
 from gquery.executor.relational.database.translation import translated
 from gquery.executor.relational.direct.few import computed
 from gquery.executor.relational.direct.stored import all_stored, as_stored, found_in, is_scalar
-from gquery.executor.relational.failing import Elements, Relevant, answered, expect_its_own, fails, few_failing
 from gquery.executor.relational.gather import as_shown, gather, stored_column, take, travelling_type
 from gquery.executor.relational.growth import rows_at_once
+from gquery.executor.relational.scanning.failing import Elements, Relevant, answered, expect_its_own, fails, few_failing
 from gquery.executor.relational.sql.expressions import SqlWriter
 from gquery.executor.relational.sql.values import sorting_key
 from gquery.executor.relational.sql.words import quoted
