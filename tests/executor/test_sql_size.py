@@ -151,10 +151,11 @@ def test_volatile_arguments_are_computed_once() -> None:
 
 
 def test_no_text_is_taken_for_an_argument() -> None:
-    for key in ("\0000\000", "\0001\000", "lambda", "$p_p", "' given'", '" given"'):
-        given = {"p": {key: "') --"}, "q": {key: "') --"}}
-        assert value_of("[$p][abs(0)] = [$q][abs(0)]", given) is True
-        assert value_of("[$p, $q][abs(0)]", given) == given["p"]
+    for key in ("lambda", "$p_p", "' given'", '" given"'):
+        for text in ("') --", "\0000\000", "\0001\000"):
+            given = {"p": {key: text}, "q": {key: text}}
+            assert value_of("[$p][abs(0)] = [$q][abs(0)]", given) is True
+            assert value_of("[$p, $q][abs(0)]", given) == given["p"]
 
 
 def test_arguments_fail_only_where_they_are_asked_for() -> None:
