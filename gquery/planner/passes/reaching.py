@@ -30,9 +30,8 @@ class Reaching:
 
     def __init__(self, draft: Draft, looked_up: Mapping[int, Expression], context: Context) -> None:
         self._graph = draft.graph
-        later = {
-            edge.index for edge in draft.graph.edges if isinstance(edge.relation, End | Valued)
-        }  # listed after these
+        # What is listed after these filters have run cannot be followed.
+        later = {edge.index for edge in draft.graph.edges if isinstance(edge.relation, End | Valued)}
         self._incident = [[edge for edge in own if edge.index not in later] for own in draft.graph.incident]
         self._listing = bool(draft.kept)  # a sum begins where it is looked up, and goes no further than that leads
         self._looked_up = looked_up
