@@ -15,11 +15,15 @@ from gquery.errors import ExecutionError
 from gquery.executor.cpu.machine import kernel_cache
 from gquery.executor.devices import has_cupy
 
-_LIST, _CHAIN, _TREE = (
-    "MATCH (a)-[:ONE]->(b) RETURN id(a), id(b) AS b UNION ALL MATCH (a)-[r:TWO]->() RETURN id(a), id(r) AS b",
+_CHAIN, _TREE = (
     "MATCH REPEATABLE ELEMENTS (a)-[:ONE]->(b)-[:ONE]->(c)-[:ONE]->(a) RETURN count(*)",
     "MATCH REPEATABLE ELEMENTS (a)-[:TWO]->(b)-[:TWO]->(c)-[:TWO]->(a) RETURN count(*)",
 )
+_LIST = """
+MATCH (a)-[:ONE]->(b)-[:ONE]->(c) WHERE a.x > 9 RETURN a.x AS one, c.x AS other UNION ALL
+MATCH (a)-[r:TWO]->()-[:TWO]->(c) RETURN id(r) AS one, c.x AS other UNION ALL
+MATCH (a)-[:ONE]->(c) WHERE a.x > 9 RETURN a.x AS one, c.x AS other
+"""
 _FOLD = """
 MATCH REPEATABLE ELEMENTS (a)-[:ONE]->(b)-[:ONE]->(c) WHERE a.x > 9 AND b.x < 7 RETURN count(*) AS n UNION ALL
 MATCH REPEATABLE ELEMENTS (a)-[:ONE]->(b)-[:ONE]->(c)-[:ONE]->(d) RETURN count(*) AS n UNION ALL

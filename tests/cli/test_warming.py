@@ -26,6 +26,23 @@ def test_warm(cli: Cli) -> None:
     assert {"inside.sum_inside", "push.sum_push", "sample.sample", "adaptive.sum_adaptively"} <= found
 
 
+@pytest.mark.parametrize(
+    ("group", "kernels"),
+    [
+        (warming._LIST, {"extend.extend", "edge_choices.find_runs", "edge_choices.take_runs", "filters.with_ends"}),
+        (warming._PATHS, {"reach.reach", "meet.meet", "meet.hop"}),
+    ],
+)
+def test_what_a_group_compiles(group: str, kernels: set[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """From nothing: what other tests have compiled does not count. The lists that were asked went a way of their own
+    once, and others waited five seconds after `gquery warm`."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    process = warming._process(group, "first")
+    _, said = process.communicate()
+    assert process.returncode == 0, said
+    assert kernels <= {path.name.split("-")[0] for path in tmp_path.glob("**/*.nbi")}
+
+
 def test_a_process_that_fails_is_told_of(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warming, "GROUPS", ("MATCH (a:Nobody) RETURN a",))
     code, _, err = cli("warm")

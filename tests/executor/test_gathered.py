@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +13,9 @@ import pytest
 
 import gquery
 from gquery.executor.gathered import Turns
+from gquery.executor.gpu import search
+from gquery.executor.gpu.program import writing
+from gquery.executor.lowering.sums.counting import counting
 from tests.differential.test_counting import WAYS
 
 PEOPLE = pa.table(
@@ -177,6 +181,40 @@ def test_columns_on_a_card(
     assert sorted(zip(*(column.tolist() for column in host), strict=True)) == sorted(
         zip(*(column.to_pylist() for column in plain.columns), strict=True)
     )
+
+
+LONG = (
+    "(a:A)-[]->(b:A)-[]->(c)-[]->(d)", "(a)-[]-(b)-[]->(c:B)", "(a:A)-[]->(b)-[]->(c)-[]->(a)",
+    "(a:B)-[]->(b:A), (c:B)", "(a:A {n2: 7})-[]->(b)-[]->(c)-[]->(d)-[]->(e)",
+)  # fmt: skip
+MODES = "REPEATABLE ELEMENTS", "DIFFERENT NODES", ""
+
+
+@pytest.mark.parametrize("blocks", ["large", "small"])
+@pytest.mark.parametrize("seed", range(2))
+def test_columns_whose_length_is_counted_first(
+    seed: int, blocks: str, device: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """By sums for each candidate where a level looks at the one before alone, and by partial match."""
+    if request.node.callspec.params["device"] != "gpu":
+        monkeypatch.setitem(sys.modules, "cupy", np)
+    if blocks == "small":
+        monkeypatch.setattr(writing, "_LARGEST_BLOCK", 16)
+    folded = []
+    monkeypatch.setattr(search, "counting", lambda *asked: folded.append(counting(*asked)) or folded[-1])
+    random = np.random.default_rng(seed)
+    graph = numbered(random, counts_up=False)
+    for pattern, mode in product(LONG, MODES):
+        names = [name for name in "abcde" if f"({name}" in pattern]
+        asked = [f"id({name})" for name in names] + [f"{names[0]}.id AS i"]
+        text = f"MATCH {mode} {pattern} RETURN {', '.join(random.permutation(asked))}"
+        columns = graph.query(text, device=device).to_cupy()
+        host = [column.get() if hasattr(column, "get") else column for column in columns.values()]
+        plain = graph.query(text, device="cpu").to_arrow()
+        found = sorted(zip(*(column.tolist() for column in host), strict=True))
+        assert found == sorted(zip(*(column.to_pylist() for column in plain.columns), strict=True)), text
+    if request.node.callspec.params["device"] not in ("reference", "cpu"):
+        assert {level.folded for program in folded for level in program.levels} == {False, True}
 
 
 @pytest.mark.parametrize("text", GATHERED.values(), ids=GATHERED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
 import pytest
 
 import gquery
@@ -13,6 +14,7 @@ from gquery.executor.gpu.program import pushing
 from gquery.planner.search import costs
 from tests.differential.test_neighbourhoods import WAYS
 from tests.emulated.device import COMPILER, LaneDevice
+from tests.executor.test_gathered import numbered
 from tests.executor.test_gpu_orders import CLIQUES, PUSHED, TWO_KINDS, skewed, written
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler for the kernels of the GPU")
@@ -49,6 +51,16 @@ def test_pushed_sums(text: str, one_of: int, roots: str, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("text", [*LISTED.values(), written(CLIQUES["triangles"])], ids=[*LISTED, "triangles"])
 def test_rows(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = skewed(Random("lanes"))
+    expected = sorted(map(tuple, graph.query(text, device="cpu")))
+    monkeypatch.setitem(BACKENDS, "gpu", lambda _: GpuBackend(LaneDevice(1)))
+    assert rows(graph, text) == expected
+
+
+@pytest.mark.parametrize("returned", ["id(a), b.n0, a.n1, c.n2, c.n3, a.n8, id(c), b.n9", "id(b)", "c.n4"])
+def test_numbers_of_all_widths(returned: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More columns than a tile has room for at once."""
+    graph = numbered(np.random.default_rng(1), counts_up=False)
+    text = f"MATCH REPEATABLE ELEMENTS (a)-[]->(b)-[]->(c) RETURN {returned}"
     expected = sorted(map(tuple, graph.query(text, device="cpu")))
     monkeypatch.setitem(BACKENDS, "gpu", lambda _: GpuBackend(LaneDevice(1)))
     assert rows(graph, text) == expected

@@ -6,20 +6,23 @@ from collections.abc import Sequence
 
 from gquery.executor.gpu.device import DeviceArray
 from gquery.executor.gpu.program.blocks import Block
+from gquery.executor.gpu.program.levels import ITEMS
 from gquery.executor.gpu.program.writing import Writing
 from gquery.executor.gpu.tape import Run
 
-_AT_ONCE = 1 << 22  # rows that are written in one go, and handed to the host where they go there
+_HANDED = 1 << 22  # rows that are written in one go where they are handed to the host
 
 
 class Gathering:
-    """Columns of an answer. asked: of each the level whose vertices have these numbers, an array by vertex."""
+    """Columns of an answer. asked: of each the level whose vertices have these numbers, an array by vertex. known: so
+    many rows are there in all, and find room; else launches halt when the next block might not."""
 
-    def __init__(self, writing: Writing, asked: Sequence[tuple[int, DeviceArray]]) -> None:
+    def __init__(self, writing: Writing, asked: Sequence[tuple[int, DeviceArray]], known: int | None) -> None:
         tape = self._tape = writing.tape
         self._writing = writing
         self._table = writing.table
         self._asked = asked
+        self._known = known
         self._out = [tape.register() for _ in asked]  # one behind the other, as the two after them
         self._written, self._room = tape.register(), tape.register()
         self._most = 0  # rows that are written at once
@@ -40,7 +43,8 @@ class Gathering:
         """The last level's vertices go right where they belong."""
         tape, levels, last = self._tape, self._writing.levels, self._table.last
         columns, written, base, count = self._columns(), levels.found + last, tape.register(), tape.register()
-        self._most = max(1, min(_AT_ONCE, levels.capacity, levels.most(last, block)))
+        at_once = min(_HANDED, levels.capacity) if self._known is None else ITEMS
+        self._most = max(1, min(at_once, levels.most(last, block)))
 
         def piece(words: Sequence[int]) -> None:
             tape.add("GatherExtended", *words, *columns, written, base, gathers=[block.columns])
@@ -70,10 +74,9 @@ class Gathering:
             words += level, positions, self._tape.device.address(values), values.dtype.itemsize, out
         return self._tape.data(words), len(self._asked), self._written
 
-    def hand_over(self, run: Run, known: int | None) -> list[DeviceArray]:
-        """Arrays that the next launches write to. known: so many rows are there in all, and find room; else these halt
-        when the next block might not."""
-        rows, left = (self._most, 0) if known is None else (known, self._most)
+    def hand_over(self, run: Run) -> list[DeviceArray]:
+        """Arrays that the next launches write to."""
+        rows, left = (self._most, 0) if self._known is None else (self._known, self._most)
         arrays = [self._tape.device.xp.empty(rows, values.dtype) for _, values in self._asked]
         addresses = map(self._tape.device.address, arrays)
         run.set([*self._out, self._written][0], *addresses, 0, rows + left)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from gquery.executor.gpu.program.writing import Writing
 from gquery.executor.gpu.shares import Shares
 from gquery.executor.gpu.tape import Run
 from gquery.executor.lowering.program import Program
+from gquery.executor.lowering.sums.counting import counting
 from gquery.lasting.properties import cached_property
 
 _COPIES = 1  # blocks on their way to the host besides the one that is waited for
@@ -118,10 +118,9 @@ class GpuSlices:
     def _number(self) -> int:
         """How many matches there are, where all levels are listed: none is, to count them."""
         candidates, ranks, pool = self._given
-        first = 1 if pool is None else len(pool)
-        levels = tuple(each._replace(parent=max(0, level - 1)) for level, each in enumerate(self.program.levels))
-        counting = replace(self.program, levels=levels, listed=first)
-        return GpuSlices(counting, candidates, ranks, pool).total(0)[0]
+        sizes = [len(candidates.common(level.candidates)) for level in self.program.levels]
+        counted = counting(self.program, 1 if pool is None else len(pool), sizes)
+        return GpuSlices(counted, candidates, ranks, pool).total(0)[0]
 
     def _copied(self, blocks: Iterator[list[DeviceArray]]) -> Iterator[list[NDArray[Any]]]:
         """Copies go on while the next blocks are found, and while what was copied before is read."""
@@ -146,9 +145,10 @@ class GpuSlices:
     def _gathered(self, columns: Sequence[tuple[int, VertexValues]], known: int | None) -> Iterator[list[DeviceArray]]:
         """Arrays on the device, of all rows at once where their number is known. What comes next is launched before
         anything is done with them."""
-        gathering = Gathering(self._writing, [(level, self._graph.values(values)) for level, values in columns])
+        asked = [(level, self._graph.values(values)) for level, values in columns]
+        gathering = Gathering(self._writing, asked, known)
         run = self._writing.tape.start(self.control)
-        arrays = gathering.hand_over(run, known)
+        arrays = gathering.hand_over(run)
         while True:
             self.device.use()  # who asks for more may be another thread
             for _ in run.launches():
@@ -160,7 +160,7 @@ class GpuSlices:
             if run.ended:
                 yield found
                 return
-            arrays = gathering.hand_over(run, known)
+            arrays = gathering.hand_over(run)
             run.launch()
             yield found
 

@@ -56,6 +56,11 @@ class Choice(NamedTuple):
     collides: tuple[int, ...]
     clique: bool
 
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The levels whose vertices the edge is between."""
+        return self.rows.level, self.to
+
 
 class Level(NamedTuple):
     """Matches one more vertex: it is in all `backward` rows and passes all tests.
@@ -137,6 +142,15 @@ class Program:
     def summing(self) -> bool:
         """Whether partial matches come with sums."""
         return self.listed < len(self.levels) or bool(self.weights)
+
+    def looked_at(self, number: int) -> set[int]:
+        """The levels that a level's rows, tests and weights speak of; itself among them where its tests do."""
+        level = self.levels[number]
+        rows = {rows.level for rows in (*level.backward, *level.absent)}
+        compared = {each for compare in level.comparisons for each in (compare.left, compare.right)}
+        pairs = {each for pair in level.pairs for each in pair}
+        chosen = {each for weight in level.weights for each in self.weights[weight].ends}
+        return rows | compared | pairs | chosen | set(level.different) | set(level.smaller)
 
     def children(self) -> list[list[int]]:
         """For each level the summed levels that are searched right under it."""

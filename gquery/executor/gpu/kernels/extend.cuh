@@ -113,24 +113,80 @@ struct Tile {
         if (at_hand) return low + first_above(near, 0, at_hand, int(item - begin));
         return first_above(ends, low, high, item);
     }
+
+    // The item that a thread has in one of its turns; the last ones may be behind the end, where they are none.
+    INNER_MEMBER int64 item(int turn) const { return begin + turn * BLOCK + threadIdx.x; }
+    INNER_MEMBER int64 valid_item(int turn) const { return item(turn) < end ? item(turn) : end - 1; }
 };
 
-// Calls `each(tile)` for all items, by all threads of a block at once.
-template <typename Each>
+// The rows and positions of a thread's items of a tile, at a level where all pass. What is read for one turn waits for
+// nothing that is read for another.
+struct TileItems {
+    int rows[TURNS], positions[TURNS];
+
+    INNER_MEMBER void find(const Level &level, const Work &work, const Tile &tile) {
+        const int *entries = level.backward_count ? level.backward->neighbours : level.candidates;
+        int64 begins[TURNS];
+        int within[TURNS];
+        UNROLLED
+        for (int k = 0; k < TURNS; k++) rows[k] = int(tile.row_of(tile.valid_item(k)));
+        UNROLLED
+        for (int k = 0; k < TURNS; k++) begins[k] = work.ends[rows[k] ? rows[k] - 1 : 0];
+        UNROLLED
+        for (int k = 0; k < TURNS; k++) within[k] = int(tile.valid_item(k) - (rows[k] ? begins[k] : 0));
+        UNROLLED
+        for (int k = 0; k < TURNS; k++) begins[k] = work.begins[rows[k]];
+        UNROLLED
+        for (int k = 0; k < TURNS; k++) begins[k] += within[k];
+        UNROLLED
+        for (int k = 0; k < TURNS; k++) positions[k] = entries ? entries[begins[k]] : int(begins[k]);
+    }
+};
+
+// Writes what a thread has found for its items of a tile, each to its place behind the one before. first: the item that
+// is written first of all.
+template <typename Value>
+INNER void write_items(const Tile &tile, int64 first, const Value *found, Value *out) {
+    UNROLLED
+    for (int k = 0; k < TURNS; k++)
+        if (tile.item(k) < tile.end) out[tile.item(k) - first] = found[k];
+}
+
+// The row that an item is in, by all lanes of a warp together. low: one that is not behind it; near: whether it is most
+// often among the first from there on.
+INNER int64 row_behind(const int64 *ends, int64 low, int64 count, int64 item, bool near_by) {
+    int64 near = near_by && low + ROWS_AT_HAND < count ? low + ROWS_AT_HAND : count;
+    int64 found = first_above_together(ends, low, near, item);
+    return found < near ? found : first_above_together(ends, near, count, item);
+}
+
+// Calls `each(tile)` for all items, by all threads of a block at once. IN_ORDER: a block's tiles lie side by side, where
+// each begins in the row that the one before ends in; else in turns with other blocks', so that all have as much to do
+// where some items take longer.
+template <bool IN_ORDER, typename Each>
 INNER void each_tile(const Work &work, int64 count, int64 first, int64 last, Each each) {
     __shared__ int64 low, high;
+    if (first >= last) return;
     int *ends = at_desk<ItemsAtHand>().ends;  // after the first item of the tile
-    int64 size = tile_of(last - first);
-    for (int64 tile = first + blockIdx.x * size; tile < last; tile += gridDim.x * size) {
-        int64 end = tile + size < last ? tile + size : last;
+    int64 size = tile_of(last - first), begin = first + blockIdx.x * size, behind = last;
+    if (IN_ORDER) {
+        int64 own = ((last - first + size - 1) / size + gridDim.x - 1) / gridDim.x * size;
+        begin = first + blockIdx.x * own;
+        behind = begin + own < last ? begin + own : last;
+        if (threadIdx.x == 0) high = 0;
+    }
+    for (; begin < behind; begin += IN_ORDER ? size : gridDim.x * size) {
+        int64 end = begin + size < behind ? begin + size : behind;
         __syncthreads();
-        if (threadIdx.x < WARP) low = first_above_together(work.ends, 0, count, tile);
-        if (threadIdx.x >= BLOCK - WARP) high = first_above_together(work.ends, 0, count, end - 1);
+        int64 row = IN_ORDER ? high : 0;
+        if (IN_ORDER) __syncthreads();
+        if (threadIdx.x < WARP) low = row_behind(work.ends, row, count, begin, IN_ORDER && row);
+        if (threadIdx.x >= BLOCK - WARP) high = row_behind(work.ends, row, count, end - 1, IN_ORDER && row);
         __syncthreads();
         int rows = high - low < ROWS_AT_HAND ? int(high - low) : 0;
-        for (int i = threadIdx.x; i < rows; i += BLOCK) ends[i] = int(work.ends[low + i] - tile);
+        for (int i = threadIdx.x; i < rows; i += BLOCK) ends[i] = int(work.ends[low + i] - begin);
         __syncthreads();
-        each(Tile{work.ends, ends, tile, end, low, high, rows});
+        each(Tile{work.ends, ends, begin, end, low, high, rows});
     }
 }
 
@@ -140,7 +196,7 @@ INNER void try_all(const Asked &asked, const Work &work, const Items &items, con
     const Level &level = asked.level();
     const bool all_pass = passes_all(level);
     Frontier frontier = asked.given.now(registers);
-    each_tile(work, frontier.count, registers[items.first], registers[items.last], [&](const Tile &tile) {
+    each_tile<false>(work, frontier.count, registers[items.first], registers[items.last], [&](const Tile &tile) {
         for (int64 begin = tile.begin; begin < tile.end; begin += BLOCK) {
             int64 item = begin + threadIdx.x;
             Item found{int(tile.high), 0, 0};
@@ -170,6 +226,19 @@ struct Extend {
         for (int64 k = 0; k < level.kept_count; k++) out[k * stride + place] = frontier.at(level.kept[k], row);
         out[level.kept_count * stride + place] = position;
         parents[place] = row;
+    }
+
+    INNER_MEMBER void write_tile(const Level &level, const Frontier &frontier, const Tile &tile, int64 first) const {
+        TileItems items;
+        items.find(level, work, tile);
+        write_items(tile, first, items.rows, parents);
+        write_items(tile, first, items.positions, out + level.kept_count * stride);
+        for (int64 i = 0; i < level.kept_count; i++) {
+            int kept[TURNS];
+            UNROLLED
+            for (int k = 0; k < TURNS; k++) kept[k] = frontier.at(level.kept[i], items.rows[k]);
+            write_items(tile, first, kept, out + i * stride);
+        }
     }
 };
 
@@ -217,11 +286,8 @@ APART void perform(const Extend &extend, int64 *registers) {
         return;
     }
     int64 first = registers[extend.items.first], last = registers[extend.items.last];
-    each_tile(extend.work, frontier.count, first, last, [&](const Tile &tile) {
-        for (int64 item = tile.begin + threadIdx.x; item < tile.end; item += BLOCK) {
-            Item found = item_of(level, extend.work, item, tile.row_of(item));
-            extend.write(level, frontier, found.row, found.position, item - first);
-        }
+    each_tile<true>(extend.work, frontier.count, first, last, [&](const Tile &tile) {
+        extend.write_tile(level, frontier, tile, first);
     });
     if (thread() == 0) atomicAdd(extend.written, uint64(last - first));
 }

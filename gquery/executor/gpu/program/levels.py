@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from gquery.executor.gpu.program.blocks import Block, Work
 from gquery.executor.gpu.program.table import NO_SUMS, Sums, Table
 
-_ITEMS = 1 << 26  # tried in one operation, which nothing stops
+ITEMS = 1 << 26  # tried in one operation, which nothing stops
 
 
 class Levels:
@@ -89,7 +89,7 @@ class Levels:
         block: Block,
         behind: Callable[[Sequence[int]], None],
         sums: Sums = NO_SUMS,
-        most: int = _ITEMS,
+        most: int = ITEMS,
     ) -> None:
         """What a level tries of a block, piece by piece of so many: the words of an operation that goes through it.
         sums: become zero."""

@@ -12,7 +12,7 @@ from gquery.executor.gpu.candidates.sets import Asked, CandidateSets
 from gquery.executor.gpu.resident import DeviceRows
 from gquery.executor.gpu.tape import Tape
 from gquery.executor.lowering.orders import ranking_of
-from gquery.executor.lowering.program import Choice, Compare, Level, Program, Rows
+from gquery.executor.lowering.program import Compare, Program, Rows
 from gquery.lasting.properties import cached_property
 
 _OPERATORS = {"=": 0, "<>": 1, "<": 2, "<=": 3}
@@ -53,7 +53,7 @@ class Table:
         self.sets = self._sets()
         self.children = program.children()
         self.last = max(1, program.listed) - 1  # of the levels that are listed
-        self.looked_at = [_looked_at(level, program) for level in program.levels]
+        self.looked_at = [program.looked_at(level) for level in range(len(program.levels))]
         self.outer = self._outer_levels()
         self.layouts = [self._carried(level) for level in range(len(program.levels))]
         self.inputs = [self._given(level) for level in range(len(program.levels))]
@@ -250,16 +250,3 @@ class Table:
     def _new_factor(self, level: int) -> Sums:
         size = 8 * self.positions_of(self.program.levels[level].parent)
         return Sums(self.tape.room.take(size), self.tape.room.take(size))
-
-
-def _looked_at(level: Level, program: Program) -> set[int]:
-    """The levels that a level's rows, tests and weights speak of."""
-    rows = {rows.level for rows in (*level.backward, *level.absent)}
-    compared = {each for compare in level.comparisons for each in (compare.left, compare.right)}
-    pairs = {each for pair in level.pairs for each in pair}
-    chosen = {each for weight in level.weights for each in _ends(program.weights[weight])}
-    return rows | compared | pairs | chosen | set(level.different) | set(level.smaller)
-
-
-def _ends(choice: Choice) -> tuple[int, int]:
-    return choice.rows.level, choice.to
