@@ -95,7 +95,7 @@ INNER uint64 any_number_of(const Gathered &asked, int position) {
 // The numbers of a tile's rows, of some columns but those of the last level: a thread looks for all of its positions
 // before any number.
 INNER void fetch_rows(
-    const Gathered *columns, int count, int64 last_level, const Frontier &frontier, const Tile &tile
+    const Gathered *columns, int count, int64 last_level, const Frontier frontier, const Tile &tile
 ) {
     uint64 *numbers = at_desk<RowsOfColumns>().numbers;
     int rows = int(tile.high - tile.low) + 1, positions[ROWS_AT_HAND / BLOCK];
@@ -129,7 +129,8 @@ struct ColumnOfEnds {
 
 // Another one. numbers: those of the tile's rows, null where these are too many.
 struct ColumnOfTile {
-    const Frontier &frontier;
+    const Given &given;
+    const int64 *registers;
     const Tile &tile;
     int64 first;
     const uint64 *numbers;
@@ -142,6 +143,7 @@ struct ColumnOfTile {
             UNROLLED
             for (int k = 0; k < TURNS; k++) found[k] = Number(numbers[rows[k * BLOCK] - tile.low]);
         } else {
+            const Frontier frontier = given.now(registers);
             UNROLLED
             for (int k = 0; k < TURNS; k++)
                 found[k] = number_of<Number>(asked, frontier.at(asked.level, rows[k * BLOCK]));
@@ -151,7 +153,7 @@ struct ColumnOfTile {
 };
 
 // The columns of the last level; the rows of all items are at the desk then.
-APART void write_ends(const GatherExtended &gathering, const int64 *registers, const Tile &tile) {
+INNER void write_ends(const GatherExtended &gathering, const int64 *registers, const Tile &tile) {
     const Level &level = gathering.asked.level();
     int64 first = registers[gathering.items.first];
     TileItems items;
@@ -165,17 +167,17 @@ APART void write_ends(const GatherExtended &gathering, const int64 *registers, c
 }
 
 // All others.
-APART void write_others(const GatherExtended &gathering, const int64 *registers, const Tile &tile) {
+INNER void write_others(const GatherExtended &gathering, const int64 *registers, const Tile &tile) {
     const Columns &columns = gathering.columns;
-    const Frontier frontier = gathering.asked.given.now(registers);
+    const Given &given = gathering.asked.given;
     int64 last_level = gathering.asked.level().index, tile_rows = tile.high - tile.low + 1;
     int room = tile_rows > ROWS_AT_HAND ? 0 : ROWS_AT_HAND / int(tile_rows);
-    ColumnOfTile column{frontier, tile, registers[gathering.items.first], nullptr};
+    ColumnOfTile column{given, registers, tile, registers[gathering.items.first], nullptr};
     for (int64 done = 0; done < columns.count;) {
         int64 left = columns.count - done, together = room < left ? (room ? room : 1) : left;
         if (room) {
             __syncthreads();
-            fetch_rows(columns.columns + done, int(together), last_level, frontier, tile);
+            fetch_rows(columns.columns + done, int(together), last_level, given.now(registers), tile);
             __syncthreads();
         }
         for (int64 i = 0; i < together; i++) {
