@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import reduce
 from operator import add, or_
 
-from gquery.executor.relational.sql.weights import LONGEST_LIST, LONGEST_TEXT, weight
+from gquery.executor.relational.sql.lists.weights import LONGEST_LIST, LONGEST_TEXT, weight
 from gquery.planner.ir.expr import (
     Aggregate,
     Call,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gquery.arrays import filled, pc, to_arrow, to_numpy, truths
 from gquery.executor.relational.direct.types import MOST_BYTES, Value, as_array
-from gquery.executor.relational.sql.weights import LONGEST_LIST
+from gquery.executor.relational.sql.lists.weights import LONGEST_LIST
 
 MOST_ITEMS = 1 << 18  # of all lists together that are made at once: of more, a statement makes a part at a time
 

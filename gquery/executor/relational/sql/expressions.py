@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from functools import partial
 
-from gquery.errors import BindError, UnsupportedError
+from gquery.errors import BindError
 from gquery.executor.relational.database.functions import Function, Given
 from gquery.executor.relational.growth import guarded, is_joined, write_range, write_replace
 from gquery.executor.relational.sql.aggregates import is_weighed, plain, weighed
 from gquery.executor.relational.sql.calls import write_call
 from gquery.executor.relational.sql.careful import all_true, joined
-from gquery.executor.relational.sql.comparison import check_depth, condition, equal, is_known_list
+from gquery.executor.relational.sql.cases import CaseTexts, with_subject
+from gquery.executor.relational.sql.comparison import check_depth, condition, is_known_list
 from gquery.executor.relational.sql.gathered import gathering, is_gathered
 from gquery.executor.relational.sql.lists.among import any_whole, doubtful, finds_whole, searched
 from gquery.executor.relational.sql.lists.calls import is_written_out
@@ -70,9 +71,6 @@ from gquery.storage.graph import Snapshot
 _NAMES = re.compile(r"""'[^']*'|("(?:[^"]|"")*")|\$(\w+)""")  # identifiers and parameters, but for those in texts
 _CHEAP = frozenset({"list", "+", "-", "*", "%", "negate", "head", "last", "tail", "read"})
 _CHEAP_TEXT = 80  # characters
-_SUBJECT = '" subject"'  # of a CASE, inside the lambda that it is given to
-_CASES_INSIDE = 2  # of large subjects: DuckDB binds each twice for every one that it is inside of
-_CASE_TEXT = 1 << 16  # characters that the repeated subject of a CASE may take
 
 
 @record(frozen=True, slots=True)
@@ -261,34 +259,12 @@ class SqlWriter:
         )
 
     def _case(self, case: Case) -> str:
-        """The subject of a simple CASE is written again for each of its branches, unless it is large."""
         tests = [self.write(test) for test, _ in case.branches]
         values = [self._as(value, case.type) for _, value in case.branches]
-        default = self._as(case.default, case.type)
+        texts = CaseTexts(tests, values, self._as(case.default, case.type))
         if case.subject is None:
-            return _case_text(tests, values, default)
-        subject = self.write(case.subject)
-        check_depth(case.subject.span, case.subject.type, *(test.type for test, _ in case.branches))
-        if is_volatile(case.subject):
-            raise UnsupportedError("gquery has no CASE of what is random", span=case.subject.span)
-        short = self._is_short(case.subject)
-        if len(subject) * len(tests) <= _CASE_TEXT or short:
-            return _case_text(self._matches(case, subject, tests, short), values, default)
-
-        text = _case_text(self._matches(case, _SUBJECT, tests, True), values, default)
-        if text.count(f"lambda {_SUBJECT}:") >= _CASES_INSIDE:
-            raise UnsupportedError("gquery has no CASE of so large a subject, and as large ones in its branches",
-                                   span=case.subject.span, hint="name the subjects in a WITH before")  # fmt: skip
-        return f"list_transform([{subject}], lambda {_SUBJECT}: {text})[1]"
-
-    def _matches(self, case: Case, subject: str, tests: list[str], short: bool) -> list[str]:
-        """Whether the subject, which may be `short`, is equal to each of the tests."""
-        assert case.subject is not None
-        written = []
-        for (test, _), text in zip(case.branches, tests, strict=True):
-            compare = partial(_equal_texts, case.subject.type, test.type)
-            written.append(once([subject, text], [short, self._is_short(test)], compare))
-        return written
+            return texts.joined()
+        return with_subject(case, case.subject, self.write(case.subject), texts, self._is_short)
 
     def _is_hashed(self, value: Expression, items: Parameter) -> bool:
         """Whether DuckDB's equality is Cypher's for a value and the items of a list."""
@@ -377,15 +353,6 @@ class SqlWriter:
             return "count(*)"
         nested = argument.type.kind in (Kind.LIST, Kind.MAP)  # where DuckDB copies what min() takes
         return plain(aggregate, replace(self, subqueries=self.subqueries and not nested).write(argument))
-
-
-def _case_text(tests: list[str], values: list[str], default: str) -> str:
-    branches = " ".join(f"WHEN {test} THEN {value}" for test, value in zip(tests, values, strict=True))
-    return f"CASE {branches} ELSE {default} END"
-
-
-def _equal_texts(one: Type, other: Type, texts: list[str]) -> str:
-    return equal(texts[0], one, texts[1], other)
 
 
 # Calls that take a value of several types as it is; others take what it is of each.

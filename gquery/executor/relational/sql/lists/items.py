@@ -14,9 +14,9 @@ from collections.abc import Callable
 from gquery.errors import UnsupportedError
 from gquery.executor.relational.growth import MOST_WITHIN, copies_in_step, error, grows
 from gquery.executor.relational.sql.comparison import one_of, truth_code
+from gquery.executor.relational.sql.lists.weights import LONGEST_LIST, LONGEST_TEXT, weight
 from gquery.executor.relational.sql.once import once
 from gquery.executor.relational.sql.values import sql_type
-from gquery.executor.relational.sql.weights import LONGEST_LIST, LONGEST_TEXT, weight
 from gquery.planner.ir.expr import (
     Call,
     Column,
