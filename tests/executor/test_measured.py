@@ -122,6 +122,29 @@ def test_many_rows_are_added_up() -> None:
     }
 
 
+@pytest.mark.parametrize("name", ["by a vertex", "the ends of fractions", "rows that weigh"])
+def test_threads_that_add_to_the_same_places(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where groups are many. Sums of fractions would depend on who comes first: threads leave these to DuckDB."""
+    monkeypatch.setattr(measured, "_EACH", 1)
+    graph = random_graph(Random("together")).with_settings(threads=3)
+    found, expected, used = answers(graph, QUERIES[name], "cpu", monkeypatch)
+    assert found == expected
+    assert used == (name != "rows that weigh")
+
+
+def test_the_ends_of_many_values_by_many_vertices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 30 vertices, whose ends several threads move at once."""
+    monkeypatch.setattr(measured, "_EACH", 1)
+    random, size, edges = np.random.default_rng(8), 30, 2_000_000
+    source, values = np.sort(random.integers(0, size, edges)), random.integers(-(2**62), 2**62, edges)
+    ends = {"source": source, "target": random.permutation(source), "w": values, "v": values / 7}
+    graph = gquery.from_arrow({"V": {"id": np.arange(size)}}, {("V", "E", "V"): ends}).with_settings(threads=4)
+    text = "MATCH (a)<-[k:E]-() RETURN a.id AS a, min(k.w), max(k.w), min(k.v), max(k.v), count(*) ORDER BY a"
+    for row in graph.query(text).rows():
+        own = values[ends["target"] == row[0]]
+        assert row[1:] == (own.min(), own.max(), (own / 7).min(), (own / 7).max(), len(own))
+
+
 def test_fractions_that_are_no_numbers_or_without_end() -> None:
     """NaN is the largest of all, and the least where there is no other."""
     random, size, edges = np.random.default_rng(3), 500, 50_000

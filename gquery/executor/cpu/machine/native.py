@@ -52,15 +52,23 @@ store_int64 = _storer(ir.IntType(64), types.int64)
 store_word = _storer(ir.IntType(64), types.uint64)
 
 
-@intrinsic
-def fetch_add(typing_context: Any, address: Any, index: Any, number: Any) -> Any:
-    """Adds to the int64 at (address, index), which other threads may do as well; returns what was there."""
+def _changer(operation: str) -> Any:
+    @intrinsic
+    def change(typing_context: Any, address: Any, index: Any, number: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+            return builder.atomic_rmw(operation, builder.gep(pointer, [arguments[1]]), arguments[2], "monotonic")
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
-        return builder.atomic_rmw("add", builder.gep(pointer, [arguments[1]]), arguments[2], "monotonic")
+        return types.int64(types.int64, types.int64, types.int64), generate
 
-    return types.int64(types.int64, types.int64, types.int64), generate
+    return change
+
+
+# (address, index, int64): what was there, which other threads may change as well; their sum, or the lesser or larger of
+# both, is there afterwards.
+fetch_add = _changer("add")
+fetch_least = _changer("min")
+fetch_largest = _changer("max")
 
 
 @intrinsic

@@ -268,7 +268,11 @@ def _floats(ordered: NDArray[np.int64]) -> NDArray[np.float64]:
 
 def _can_be_shared(measure: _Measure | None) -> bool:
     """Whether several threads can add to the same at once."""
-    return measure is None or measure.size == _ANY or 0 < measure.largest <= _SHARED
+    from gquery.executor.cpu.kernels.lists.tally import SUM
+
+    if measure is None or measure.is_float:
+        return measure is None
+    return measure.function != SUM or measure.largest <= _SHARED
 
 
 def _key_row(key: _Key, ids: NDArray[Any]) -> tuple[int, ...]:

@@ -9,6 +9,8 @@ from gquery.executor.cpu.machine.compile import inner, kernel
 from gquery.executor.cpu.machine.native import (
     bits_of,
     fetch_add,
+    fetch_largest,
+    fetch_least,
     float_of,
     load_float,
     load_int8,
@@ -62,7 +64,7 @@ def tally(columns, weights, count, numbers, counts, shared):  # type: ignore[no-
         for row in range(rows):
             weight = load_int64(weights, begin + row) if weights != 0 else 1
             if shared:
-                fetch_add(counts.ctypes.data, numbers[row], weight)  # type: ignore[call-arg]
+                fetch_add(counts.ctypes.data, numbers[row], weight)
             else:
                 counts[numbers[row]] += weight
 
@@ -83,15 +85,15 @@ def whole_at(values, size, index):  # type: ignore[no-untyped-def]
 
 @kernel
 def measure(columns, measures, weights, count, numbers, counts, shared):  # type: ignore[no-untyped-def]
-    """Counts rows as `tally` does, and adds what they measure, as often as they weigh. Where others add meanwhile only
-    whole numbers are added up."""
+    """Counts rows as `tally` does, and adds what they measure, as often as they weigh. Where others add meanwhile
+    measures are of whole numbers."""
     for begin in range(0, count, AT_ONCE):
         rows = min(AT_ONCE, count - begin)
         number_rows(columns, begin, rows, numbers)
         for row in range(rows):
             weight = np.int64(load_int64(weights, begin + row)) if weights != 0 else np.int64(1)
             if shared:
-                fetch_add(counts.ctypes.data, numbers[row], weight)  # type: ignore[call-arg]
+                fetch_add(counts.ctypes.data, numbers[row], weight)
             else:
                 counts[numbers[row]] += weight
         for index in range(len(measures)):
@@ -106,7 +108,7 @@ def measure(columns, measures, weights, count, numbers, counts, shared):  # type
                     weight = np.int64(load_int64(weights, begin + row))
                 if at < first or at - first >= known:
                     if shared:
-                        fetch_add(none, number, weight)  # type: ignore[call-arg]
+                        fetch_add(none, number, weight)
                         continue
                     store_int64(none, number, load_int64(none, number) + weight)
                 elif function == HOW_MANY:
@@ -119,9 +121,12 @@ def measure(columns, measures, weights, count, numbers, counts, shared):  # type
                         store_int64(made, number, bits_of(value))
                 else:
                     whole, earlier = whole_at(values, size, at - first), load_int64(made, number)
-                    if shared:
-                        fetch_add(made, number, whole * weight)  # type: ignore[call-arg]
-                    elif function == SUM:
-                        store_int64(made, number, earlier + whole * weight)
-                    elif (function == LEAST and whole < earlier) or (function == LARGEST and whole > earlier):
-                        store_int64(made, number, whole)
+                    if function == SUM:
+                        if shared:
+                            fetch_add(made, number, whole * weight)
+                        else:
+                            store_int64(made, number, earlier + whole * weight)
+                    elif function == LEAST and whole < earlier:
+                        fetch_least(made, number, whole)
+                    elif function == LARGEST and whole > earlier:
+                        fetch_largest(made, number, whole)
