@@ -7,17 +7,51 @@ less than a microsecond.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from concurrent.futures import Future, wait
+from contextlib import closing
 from typing import TypeVar
 
 Check = Callable[[], object]
 T = TypeVar("T")
 _TICK = 0.02  # seconds between two checks of who waits
+_thread = threading.local()  # check: of the query that the thread works for
 
 
 def unchecked() -> None:
     """The check of work that nobody stops."""
+
+
+def check_of_this_thread() -> Check:
+    """That of the query that the thread works for."""
+    check: Check = getattr(_thread, "check", unchecked)
+    return check
+
+
+class stoppable:  # noqa: N801 - reads as a statement
+    """Whatever this thread waits for meanwhile ends when `check` raises."""
+
+    def __init__(self, check: Check) -> None:
+        self._check = check
+
+    def __enter__(self) -> None:
+        self._before = check_of_this_thread()
+        _thread.check = self._check
+
+    def __exit__(self, *_: object) -> None:
+        _thread.check = self._before
+
+
+def stoppable_steps(check: Check, steps: Generator[T, None, None]) -> Generator[T, None, None]:
+    """The same steps, each of them stoppable; between two of them the thread may work for other queries."""
+    with closing(steps):
+        while True:
+            with stoppable(check):
+                try:
+                    step = next(steps)
+                except StopIteration:
+                    return
+            yield step
 
 
 def awaited(make: Callable[[], T], check: Check) -> T:

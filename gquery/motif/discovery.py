@@ -17,6 +17,7 @@ from gquery.motif.queries import Choice, choose, counted_by_queries
 from gquery.motif.question import SETTINGS, Options, read_question
 from gquery.motif.simple import Simple, simplified
 from gquery.session import Graph
+from gquery.stopping import stoppable
 from gquery.storage.load import from_arrow
 
 
@@ -46,6 +47,10 @@ class Discovery:
 
     def run(self) -> Motifs:
         """Raises BindError, UnsupportedError, QueryTimeout, QueryCancelled and MemoryLimitError."""
+        with stoppable(self.progress.check):
+            return self._found()
+
+    def _found(self) -> Motifs:
         asked, control = self.asked, self.progress
         control.stage = "reading edges"
         simple = simplified(self._snapshot, asked)

@@ -16,6 +16,7 @@ import gquery
 from gquery import caches
 from gquery.executor.cpu.machine import compile as compiling
 from gquery.executor.cpu.machine import kernel_cache
+from gquery.stopping import stoppable
 from tests.conftest import patience
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -100,19 +101,44 @@ def test_waiting_ends_and_compiling_goes_on() -> None:
         if begun.is_set():
             raise gquery.QueryCancelled("the query was cancelled")
 
-    with pytest.raises(gquery.QueryCancelled), compiling.stoppable(check):
+    with pytest.raises(gquery.QueryCancelled), stoppable(check):
         compiling._compilations.wait(compile_kernel)
     assert not ended.is_set()
     go_on.set()
     assert ended.wait(10)
 
 
+UNCHECKED = """
+import gquery
+from gquery.executor.cpu.machine import compile as compiling
+from gquery.stopping import check_of_this_thread, unchecked
+waited = compiling._Compilations.wait
+def wait(compilations, compile_kernel):
+    assert check_of_this_thread() is not unchecked, "nothing stops who waits here"
+    return waited(compilations, compile_kernel)
+compiling._Compilations.wait = wait
+count, edges = 400, 20_000
+ends = {"source": [n * 7 % count for n in range(edges)], "target": [n * n % 397 for n in range(edges)]}
+vertices = {"id": list(range(count)), "x": [n % 9 for n in range(count)], "f": [n / 3 for n in range(count)]}
+graph = gquery.from_arrow(vertices={"V": vertices}, edges={("V", "X", "V"): ends})
+graph.query("MATCH (a)-[:X]->(b)-[:X]->(c) RETURN a.x, c.x, stdev(b.x)").to_arrow()
+graph.query("MATCH (a)-[:X]->(b)-[:X]->(c) RETURN a.x, sum(c.f), min(b.x)").to_arrow()
+gquery.motifs(graph, 3, random=3)
+"""
+
+
+def test_all_who_wait_for_a_kernel_can_be_stopped() -> None:
+    """Those of rows that are alike, of values that are added up and of motifs waited for as long as it took."""
+    ended = subprocess.run([sys.executable, "-c", UNCHECKED], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0, ended.stderr
+
+
 def test_checks_are_those_of_the_innermost_query() -> None:
     def refuse() -> None:
         raise gquery.QueryCancelled("the query was cancelled")
 
-    with compiling.stoppable(refuse):
-        with compiling.stoppable(lambda: None):
+    with stoppable(refuse):
+        with stoppable(lambda: None):
             assert compiling._compilations.wait(lambda: 1) == 1
         with pytest.raises(gquery.QueryCancelled):
             compiling._compilations.wait(lambda: time.sleep(0.2))

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from gquery.executor.backend import FilterOutcome, Masks, Ranks
 from gquery.executor.cpu.candidates.candidate_graph import refine
 from gquery.executor.cpu.candidates.sets import CandidateSets
-from gquery.executor.cpu.machine.compile import stoppable
 from gquery.executor.cpu.machine.heap import keep_freed_memory
 from gquery.executor.cpu.search.packed_again import PackedPlans
 from gquery.executor.cpu.search.packed_once import PackedOnce
@@ -22,6 +21,7 @@ from gquery.executor.lowering.sums.pushed import searched
 from gquery.executor.progress import Control
 from gquery.planner.ir.filters import Filter
 from gquery.planner.ir.query_graph import QueryGraph
+from gquery.stopping import stoppable
 from gquery.storage.graph import Snapshot
 
 keep_freed_memory()

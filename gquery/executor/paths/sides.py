@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from gquery.executor.chain.rows import too_many
 from gquery.executor.cpu.kernels import meet
-from gquery.executor.cpu.machine.compile import stoppable
 from gquery.executor.paths import hops
 from gquery.executor.paths.begun import Begun
 from gquery.executor.paths.hops import Numbers, Vertices
 from gquery.executor.paths.listing import Found
 from gquery.executor.paths.pairs import Tables, tables_bytes
+from gquery.stopping import stoppable
 from gquery.storage.sorting import grouped
 
 PIECE = 1 << 15  # paths that are made longer at once

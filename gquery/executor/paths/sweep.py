@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.cpu.kernels import reach
-from gquery.executor.cpu.machine.compile import stoppable
 from gquery.executor.cpu.machine.slices import run_slices
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.paths import hops
 from gquery.executor.paths.hops import Hops, Numbers, Vertices
+from gquery.stopping import stoppable
 
 ROOM = 1 << 20  # vertices that are reached from many sources before they are handed on
 TASK = 64  # sources that a thread takes at a time

@@ -16,9 +16,8 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator
-from contextlib import closing
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numba import njit, types
@@ -29,9 +28,7 @@ from numba.np import numpy_support
 from gquery.executor.cpu.machine import kernel_cache
 from gquery.executor.cpu.machine.kept import KernelCache
 from gquery.executor.cpu.machine.whole import Whole
-from gquery.stopping import Check, unchecked
-
-Item = TypeVar("Item")
+from gquery.stopping import check_of_this_thread
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False}
 _POLL = 0.02  # seconds between two looks at the check
@@ -98,34 +95,6 @@ def _part(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
 
 # --- waiting -----------------------------------------------------------------------------------------------------
 
-_thread = threading.local()  # check: of the query that the thread works for
-
-
-class stoppable:  # noqa: N801 - reads as a statement
-    """Whatever this thread waits for meanwhile ends when `check` raises."""
-
-    def __init__(self, check: Check) -> None:
-        self._check = check
-
-    def __enter__(self) -> None:
-        self._before = getattr(_thread, "check", unchecked)
-        _thread.check = self._check
-
-    def __exit__(self, *_: object) -> None:
-        _thread.check = self._before
-
-
-def stoppable_steps(check: Check, steps: Generator[Item, None, None]) -> Generator[Item, None, None]:
-    """The same steps, each of them stoppable; between two of them the thread may work for other queries."""
-    with closing(steps):
-        while True:
-            with stoppable(check):
-                try:
-                    step = next(steps)
-                except StopIteration:
-                    return
-            yield step
-
 
 class _Compilations:
     """The compilations under way, each in its thread, one after the other: Numba takes no two at a time."""
@@ -138,7 +107,7 @@ class _Compilations:
 
     def wait(self, compile_kernel: Callable[[], Any]) -> Any:
         """What a compilation gives. The check of the waiting thread may end the waiting, but not the compilation."""
-        check: Check = getattr(_thread, "check", unchecked)
+        check = check_of_this_thread()
         outcome: list[Any] = []
         failure: list[BaseException] = []
         ended = threading.Event()

@@ -12,8 +12,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from gquery.errors import QueryCancelled
-from gquery.executor.cpu.machine.compile import stoppable
 from gquery.executor.cpu.machine.helper import Helper
+from gquery.stopping import stoppable
 
 Item = TypeVar("Item")
 Piece = TypeVar("Piece")

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from gquery.executor.backend import PartialMatches, VertexValues
 from gquery.executor.cpu.candidates.sets import CandidateSets
 from gquery.executor.cpu.kernels.sums import branch as fold
-from gquery.executor.cpu.machine.compile import stoppable, stoppable_steps
 from gquery.executor.cpu.search.frames.columns import Columns
 from gquery.executor.cpu.search.frames.memory import Memory
 from gquery.executor.cpu.search.frames.stages import Search, Stage
@@ -20,6 +19,7 @@ from gquery.executor.cpu.search.workers import Enumeration
 from gquery.executor.lowering.program import Program
 from gquery.executor.memory import DEFAULT_BUFFERS
 from gquery.lasting.properties import cached_property
+from gquery.stopping import stoppable, stoppable_steps
 
 Item = TypeVar("Item")
 

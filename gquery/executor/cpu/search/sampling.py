@@ -11,9 +11,9 @@ from gquery.executor.cpu.candidates.candidate_graph import Wanted, candidate_edg
 from gquery.executor.cpu.candidates.row_bitmaps import write_rows
 from gquery.executor.cpu.candidates.sets import CandidateSets
 from gquery.executor.cpu.kernels import sample
-from gquery.executor.cpu.machine.compile import stoppable
 from gquery.executor.cpu.machine.native import address
 from gquery.planner.ir.walks import Walked, WalkLevel
+from gquery.stopping import stoppable
 from gquery.storage.adjacency import Adjacency
 
 _LARGEST = 1 << 18  # bytes of the rows of one edge as bitsets: they stay in the second-level cache

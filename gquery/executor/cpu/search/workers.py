@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from gquery.errors import QueryCancelled
 from gquery.executor.backend import PartialMatches
 from gquery.executor.cpu.kernels.workspace import DONE, MORE, SIGNAL_SLOTS
-from gquery.executor.cpu.machine.compile import stoppable
 from gquery.executor.cpu.machine.helper import Helper
 from gquery.executor.cpu.machine.native import address
 from gquery.executor.cpu.search.frames.frame import Frame
@@ -35,6 +34,7 @@ from gquery.executor.cpu.search.frames.stages import Search
 from gquery.executor.cpu.search.frames.summing import SummingFrame
 from gquery.executor.cpu.search.sharing import Sharing, Task
 from gquery.executor.progress import Control
+from gquery.stopping import stoppable
 
 Item = TypeVar("Item")
 Behind = Callable[[PartialMatches], Iterable[Item]]

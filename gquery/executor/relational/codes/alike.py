@@ -27,6 +27,7 @@ from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import batch_bytes
 from gquery.planner.ir.expr import Column, Expression, is_volatile
 from gquery.planner.ir.segments import Projection
+from gquery.stopping import Check, stoppable
 from gquery.storage.graph import Snapshot
 
 _MOST_ROWS = 2**20  # different rows that are counted
@@ -81,7 +82,7 @@ class AlikeRows:
 
     def _uncounted(self, batch: pa.RecordBatch, control: Control) -> Iterator[pa.RecordBatch]:
         """What of the batch cannot be counted."""
-        if not self._counter.add(batch):
+        if not self._counter.add(batch, control.check):
             yield from self._read.batches(_weighted(batch), control)
 
 
@@ -96,7 +97,7 @@ class Counter:
         self._most = 0
         self._lock = threading.Lock()
 
-    def add(self, batch: pa.RecordBatch) -> bool:
+    def add(self, batch: pa.RecordBatch, check: Check) -> bool:
         """Counts the rows; False when it cannot, since they stand for too many."""
         weights = to_numpy(batch.column(WEIGHT)) if WEIGHT in batch.schema.names else None
         most = batch.num_rows if weights is None else batch.num_rows * int(weights.max(initial=0))
@@ -108,7 +109,7 @@ class Counter:
 
         ids = [filled(batch.column(variable), -1) for _, variable in self._codes]
         table = np.array([codes.column(own) for codes, own in zip(self._codes.values(), ids, strict=True)], np.int64)
-        with self._counting() as counts:
+        with self._counting() as counts, stoppable(check):
             address = 0 if weights is None else pa.py_buffer(weights).address
             tally(table, address, batch.num_rows, np.empty(AT_ONCE, np.int64), counts, self._is_large)
         return True

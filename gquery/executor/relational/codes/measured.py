@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -30,6 +31,7 @@ from gquery.executor.relational.unions import cast
 from gquery.executor.relational.widths import batch_bytes
 from gquery.planner.ir.expr import Aggregate, Attribute, Column, Kind
 from gquery.records import record
+from gquery.stopping import Check, stoppable
 from gquery.storage.graph import Snapshot
 
 FEWEST = 1 << 15  # rows that are worth it
@@ -188,7 +190,7 @@ class MeasuredRows:
 
     def batches(self, rows: Waiting, control: Control) -> Generator[pa.RecordBatch, None, None]:
         """The relation of groups."""
-        added = rows.through(self._added)
+        added = rows.through(partial(self._added, check=control.check))
         try:
             yield from added
         finally:
@@ -202,14 +204,14 @@ class MeasuredRows:
             control.check()
             yield self._relation(found[begin : begin + size], first)
 
-    def _added(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    def _added(self, batch: pa.RecordBatch, check: Check) -> Iterator[pa.RecordBatch]:
         from gquery.executor.cpu.kernels.lists.tally import AT_ONCE, MEASURE_COLUMNS, measure
 
         ids = {name: filled(batch.column(name), -1) for name in self._variables}
         keys = np.array([_key_row(each, ids[each.variable]) for each in self._keys.values()], np.int64)
         weights = to_numpy(batch.column(WEIGHT)) if WEIGHT in batch.schema.names else None
         of_weights = 0 if weights is None else pa.py_buffer(weights).address
-        with self._mine() as kept:
+        with self._mine() as kept, stoppable(check):
             kept.expect(batch.num_rows if weights is None else int(weights.sum(dtype=np.float64)))
             rows = [_measure_row(number, each, ids[each.variable], kept) for number, each in enumerate(self._measures)]
             measures = np.array(rows, np.int64).reshape(-1, MEASURE_COLUMNS)
