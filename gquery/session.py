@@ -90,7 +90,7 @@ class Graph:
         settings = self.settings.changed(**{name: value for name, value in given.items() if value is not None})
         planning = Control(settings.timeout)
         try:
-            known = snapshot_of(parameters)
+            known = snapshot_of(parameters, planning.check)
             query = Prepared(self.snapshot, text, known, settings, self._remembered, planning.check)
         except GQueryError as error:
             raise error.with_text(text)  # noqa: B904 - the same error, with its text
@@ -315,7 +315,7 @@ class Prepared(Planned):
     ) -> None:
         known = remembered or Remembered()
         tree = known.tree(text, lambda: parse(text, check))
-        asked = (text, settings.mode, settings.strict, types_of(parameters))
+        asked = (text, settings.mode, settings.strict, types_of(parameters, check))
         bound = known.bound(
             asked, lambda: bind(tree, snapshot.schema, parameters, settings.mode, check, strict=settings.strict)
         )

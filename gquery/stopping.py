@@ -7,7 +7,7 @@ less than a microsecond.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import closing
 from typing import TypeVar
@@ -15,11 +15,20 @@ from typing import TypeVar
 Check = Callable[[], object]
 T = TypeVar("T")
 _TICK = 0.02  # seconds between two checks of who waits
+_AT_ONCE = 1024  # items between two checks
 _thread = threading.local()  # check: of the query that the thread works for
 
 
 def unchecked() -> None:
     """The check of work that nobody stops."""
+
+
+def checked(items: Iterable[T], check: Check) -> Iterator[T]:
+    """The items of what a user gave, which may be millions, and each of them a list."""
+    for number, item in enumerate(items):
+        if number % _AT_ONCE == 0:
+            check()
+        yield item
 
 
 def check_of_this_thread() -> Check:

@@ -45,7 +45,7 @@ def executed(graph: Graph, text: str, parameters: Mapping[str, Any] | None, sett
         tree = parse(text, control.check)
         if not any(updates_in(tree.clauses)):
             return Executed(graph.with_settings(**_changes(settings)).query(text, parameters), (), (), graph.snapshot)
-        known = snapshot_of(parameters)
+        known = snapshot_of(parameters, control.check)
         statement = _KINDS[tree.command](graph.snapshot, tree, known, settings, control)
         answer = statement.run()
         import_apart(CONVERSION, control.check)

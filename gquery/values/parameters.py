@@ -9,13 +9,14 @@ from typing import Any
 import pyarrow as pa
 
 from gquery.errors import BindError
+from gquery.stopping import Check, checked, unchecked
 
 _DEEPEST = 100  # levels of lists and maps; a list that holds itself has more
 _DAY = 86400 * 10**9  # nanoseconds
 _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
-def snapshot_of(parameters: object) -> dict[str, Any]:
+def snapshot_of(parameters: object, check: Check = unchecked) -> dict[str, Any]:
     """A copy in Python's own types: NumPy, pandas and Arrow values become numbers, texts, times and lists.
 
     Raises BindError for what is no mapping of names, for lists and maps without end, and for text that is no Unicode.
@@ -28,7 +29,7 @@ def snapshot_of(parameters: object) -> dict[str, Any]:
             f"parameters are a dict of names and values, not {type(parameters).__name__}",
             hint="such as {'age': 30} for `$age`",
         )
-    return {_name(name): _plain(value, f"parameter `${name}`", 0) for name, value in parameters.items()}
+    return {_name(name): _plain(value, f"parameter `${name}`", 0, check) for name, value in parameters.items()}
 
 
 def _name(name: object) -> str:
@@ -37,7 +38,7 @@ def _name(name: object) -> str:
     return _text(name, "the name of a parameter")
 
 
-def _plain(value: Any, what: str, depth: int) -> Any:
+def _plain(value: Any, what: str, depth: int, check: Check) -> Any:
     if depth > _DEEPEST:
         raise BindError(f"{what} is nested more than {_DEEPEST} levels deep, or holds itself")
     if type(value) in _PLAIN:
@@ -52,10 +53,12 @@ def _plain(value: Any, what: str, depth: int) -> Any:
         case bytearray():
             return bytes(value)
         case Mapping() if not isinstance(value, pa.Scalar):
-            return {_key(key, what): _plain(item, what, depth + 1) for key, item in value.items()}
+            return {
+                _key(key, what): _plain(item, what, depth + 1, check) for key, item in checked(value.items(), check)
+            }
         case list() | tuple() | set() | frozenset():
-            return [_plain(item, what, depth + 1) for item in value]
-    return _foreign(value, what, depth)
+            return [_plain(item, what, depth + 1, check) for item in checked(value, check)]
+    return _foreign(value, what, depth, check)
 
 
 _PLAIN = (int, float, bool, type(None))  # of most values, of which there is nothing to copy
@@ -85,7 +88,7 @@ def _text(text: str, what: str) -> str:
     return text
 
 
-def _foreign(value: Any, what: str, depth: int) -> Any:
+def _foreign(value: Any, what: str, depth: int, check: Check) -> Any:
     """Values of NumPy, pandas, Polars and Arrow, and Python's durations."""
     if _is_missing(value):
         return None
@@ -100,7 +103,7 @@ def _foreign(value: Any, what: str, depth: int) -> Any:
         return value
     for name in ("tolist", "to_arrow", "to_list", "as_py", "to_pylist"):
         if callable(getattr(value, name, None)):
-            return _plain(_listed(value, name, what), what, depth + 1)
+            return _plain(_listed(value, name, what), what, depth + 1, check)
     return value
 
 

@@ -6,6 +6,7 @@ import gc
 import signal
 import threading
 import time
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -111,6 +112,16 @@ def test_the_clock_is_looked_at_in_every_phase(holder: Any, method: str, monkeyp
     text = "MATCH (a:Person)-[:KNOWS]->(b)-[:KNOWS]->(c)-[:KNOWS]->(d) WHERE a.age = 3 AND b.age = 4 RETURN count(*)"
     with pytest.raises(gquery.QueryTimeout, match=r"its timeout of 0\.05 s"):
         town().query("EXPLAIN " + text, timeout=0.05).to_arrow()
+
+
+@pytest.mark.parametrize("make", [lambda n: {"a": n}, lambda n: [n, 2], str], ids=["maps", "lists", "texts"])
+def test_parameters_are_copied_and_told_apart_under_the_clock(make: Callable[[int], object]) -> None:
+    graph()
+    items = [make(number) for number in range(1_500_000)]
+    began = time.monotonic()
+    with pytest.raises(gquery.QueryTimeout):
+        graph().query("RETURN size($items)", {"items": items}, timeout=TIMEOUT)
+    assert time.monotonic() - began < TIMEOUT + 0.3 * patience()
 
 
 def test_a_result_read_late_is_not_late() -> None:

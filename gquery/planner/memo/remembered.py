@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Protocol, TypeVar
 
-from gquery.errors import GQueryError, Span
+from gquery.errors import BindError, Span, UnsupportedError
 from gquery.grammar.ast import Query
 from gquery.planner.ir.query_plan import ChainPlan
 from gquery.planner.ir.segments import BoundQuery
@@ -18,6 +18,7 @@ from gquery.planner.ir.types.temporal import readings
 from gquery.planner.ir.types.value_types import type_of_value
 from gquery.planner.memo.plan_memo import Advice, PlanMemo
 from gquery.planner.memo.recent import Recent
+from gquery.stopping import Check
 
 Asked = tuple[str, Hashable, Hashable, Hashable]
 Memos = tuple[PlanMemo, ...]
@@ -87,10 +88,13 @@ def _size(text: str) -> int:
     return _EACH + _CHARACTER * len(text)
 
 
-def types_of(parameters: Mapping[str, object]) -> Hashable:
+def types_of(parameters: Mapping[str, object], check: Check) -> Hashable:
     """What binding asks of the parameters: types, and which texts can be read as dates and times. Something of its own
     when one of them has no type."""
     try:
-        return frozenset((name, type_of_value(value, _NOWHERE), readings(value)) for name, value in parameters.items())
-    except GQueryError:
+        return frozenset(
+            (name, type_of_value(value, _NOWHERE, check=check), readings(value, check))
+            for name, value in parameters.items()
+        )
+    except (BindError, UnsupportedError):
         return object()

@@ -137,7 +137,8 @@ class ExpressionBinder:
                 span=span,
                 hint=did_you_mean(name, self.parameters) or "give it in the query's parameters",
             )
-        return Parameter(type_of_value(self.parameters[name], span, f"parameter `${name}`"), span, name)
+        type_ = type_of_value(self.parameters[name], span, f"parameter `${name}`", self.check)
+        return Parameter(type_, span, name)
 
     def call(
         self, function: str, given: tuple[Expression, ...], span: Span, name_span: Span | None = None

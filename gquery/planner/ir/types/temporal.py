@@ -10,6 +10,7 @@ from typing import Any, Literal
 from gquery.planner.ir.expr import Call, Constant
 from gquery.planner.ir.types.common_type import temporal_family
 from gquery.records import record
+from gquery.stopping import Check, checked, unchecked
 from gquery.values.durations import Duration, parse_duration
 from gquery.values.moments import Family, Moment, parse_moment
 
@@ -55,7 +56,7 @@ def reading(text: str) -> Reading | None:
     return Reading("datetime" if clock else "date", _zone_of(point["offset"]), unit)
 
 
-def readings(value: object) -> object:
+def readings(value: object, check: Check = unchecked) -> object:
     """What binding asks of the texts in a parameter's value: nothing (None) of most."""
     match value:
         case None | bool() | int() | float():
@@ -63,11 +64,11 @@ def readings(value: object) -> object:
         case str():
             return reading(value)
         case Mapping():
-            found = tuple((str(key), readings(item)) for key, item in value.items())
+            found = tuple((str(key), readings(item, check)) for key, item in value.items())
             return found if any(each for _, each in found) else None
         case list() | tuple() | set() | frozenset():
-            return frozenset(filter(None, map(readings, value))) or None
-    return None if plain(value) is value else readings(plain(value))
+            return frozenset(each for item in checked(value, check) if (each := readings(item, check))) or None
+    return None if plain(value) is value else readings(plain(value), check)
 
 
 def plain(value: Any) -> Any:

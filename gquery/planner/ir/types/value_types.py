@@ -14,10 +14,11 @@ import pyarrow as pa
 from gquery.errors import BindError, Span, UnsupportedError
 from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Kind, Type
 from gquery.planner.ir.types.common_type import MOST_DIGITS, NARROW_INTEGER, TIME, decimal_of, unify
+from gquery.stopping import Check, checked, unchecked
 from gquery.values.moments import offset_text
 
 
-def type_of_value(value: Any, span: Span, what: str = "the value") -> Type:
+def type_of_value(value: Any, span: Span, what: str = "the value", check: Check = unchecked) -> Type:
     """The type of a Python value; raises BindError for one that no Cypher value can hold."""
     match value:
         case None:
@@ -48,12 +49,12 @@ def type_of_value(value: Any, span: Span, what: str = "the value") -> Type:
             return Type(Kind.TEMPORAL, pa.month_day_nano_interval())
         case Mapping():
             expect_keys_apart(value, span)
-            fields = tuple((str(key), type_of_value(item, span, what)) for key, item in value.items())
+            fields = tuple((str(key), type_of_value(item, span, what, check)) for key, item in value.items())
             return Type(Kind.MAP, None, None, fields)
         case list() | tuple() | set() | frozenset():
-            return Type(Kind.LIST, None, _common_item(list(value), span, what))
+            return Type(Kind.LIST, None, _common_item(list(value), span, what, check))
     if hasattr(value, "tolist") and callable(value.tolist):  # a NumPy scalar or array, a pandas or Arrow column
-        return type_of_value(value.tolist(), span, what)
+        return type_of_value(value.tolist(), span, what, check)
     raise BindError(f"{what} is a {type(value).__name__}, which is no Cypher value", span=span)
 
 
@@ -95,13 +96,13 @@ def _type_of_decimal(value: decimal.Decimal, span: Span, what: str) -> Type:
     return found
 
 
-def _common_item(items: list[Any], span: Span, what: str) -> Type | None:
+def _common_item(items: list[Any], span: Span, what: str, check: Check) -> Type | None:
     """The type of the items of a list; whole numbers beside floats count as floats where these hold them exactly."""
     if not items:
         return None
-    types = [
-        NARROW_INTEGER if type(item) is int and abs(item) <= 2**53 else type_of_value(item, span, what)
-        for item in items
-    ]
+    types = (
+        NARROW_INTEGER if type(item) is int and abs(item) <= 2**53 else type_of_value(item, span, what, check)
+        for item in checked(items, check)
+    )
     common = unify(types)
     return INTEGER if common == NARROW_INTEGER else common
