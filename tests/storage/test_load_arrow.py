@@ -191,6 +191,7 @@ TYPES: dict[str, tuple[Any, Any]] = {
     "list of durations": (pa.array([[5]], pa.list_(pa.duration("s"))), [pa.MonthDayNano([0, 0, 5_000_000_000])]),
     "runs of categories": (pa.RunEndEncodedArray.from_arrays([1], CATEGORIES), "b"),
     "runs": (pa.RunEndEncodedArray.from_arrays([1], ["a"]), "a"),
+    "bool8": (pa.ExtensionArray.from_storage(pa.bool8(), pa.array([3], pa.int8())), True),
     "uuid": (pa.array([b"\0" * 15 + b"\1"], pa.uuid()), "00000000-0000-0000-0000-000000000001"),
     "json": (pa.ExtensionArray.from_storage(pa.json_(pa.string()), pa.array(["{}"])), "{}"),
     "uint64": (pa.array([2**63 - 1], pa.uint64()), 2**63 - 1),

@@ -49,8 +49,8 @@ def checked(table: pa.Table, file: str) -> pa.Table:
 def normalise(column: pa.ChunkedArray, name: str, file: str) -> pa.ChunkedArray:
     """Integers become int64, floats double, decimals of 128 bits, every kind of text string, of list a list, of date
     date32, of time and timestamp microseconds (or nanoseconds, when it has them); durations become intervals, structs
-    of a time and its offset in seconds times with an offset, a uuid text, another extension what it is made of, unless
-    it is opaque.
+    of a time and its offset in seconds times with an offset, a uuid text, a boolean of 8 bits one of one, another
+    extension what it is made of, unless it is opaque.
 
     Raises LoadError for a type that no property can have, and for values that do not fit.
     """
@@ -86,6 +86,8 @@ def _plain(array: pa.Array) -> pa.Array:
     if isinstance(type, pa.UuidType):
         texts = [None if value is None else str(uuid.UUID(bytes=value)) for value in array.storage.to_pylist()]
         return pa.array(texts, pa.string())
+    if isinstance(type, pa.Bool8Type):
+        return array.storage.cast(pa.bool_())
     if isinstance(type, pa.BaseExtensionType):
         return _plain(array.storage)
     if types.is_dictionary(type):
@@ -136,6 +138,8 @@ def _normal_type(type: pa.DataType) -> pa.DataType:
     types = pa.types
     if isinstance(type, pa.UuidType):
         return pa.string()
+    if isinstance(type, pa.Bool8Type):
+        return pa.bool_()
     if isinstance(type, pa.OpaqueType):  # what it is made of, its maker alone can read
         raise _NoProperty(f"{type.type_name} of {type.vendor_name}")
     if isinstance(type, pa.BaseExtensionType):
