@@ -19,6 +19,7 @@ from gquery.errors import ExecutionError, QueryCancelled
 from gquery.executor.progress import Control
 from gquery.executor.updates.counting import Changes
 from gquery.settings import Settings
+from gquery.stopping import Check
 from gquery.values.elements import Row, python_values, rows_of, written_values
 from gquery.values.formats import (
     Format,
@@ -63,14 +64,17 @@ class Result:
         warnings: tuple[str, ...] = (),
         spent: float = 0.0,
         arrays: Callable[[Control], Iterator[Sequence[Any]]] | None = None,
+        expected: Callable[[Check], int] | None = None,
     ) -> None:
-        """arrays: the same answer, which is all numbers, part by part with an array for each column."""
+        """arrays: the same answer, which is all numbers, part by part with an array for each column. expected: about
+        how many rows it has."""
         self.schema = schema
         self.warnings = warnings
         self.changes: Changes | None = None
         self._counts = counts
         self._start = start
         self._start_arrays = arrays or (lambda control: map(numbers_of, start(control)))
+        self._expected = expected
         self._settings = settings
         self._spent = spent
         self._table: pa.Table | None = None
@@ -91,6 +95,11 @@ class Result:
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple(self.schema.names)
+
+    @property
+    def expected_rows(self) -> int | None:
+        """About how many rows there will be, as the planner estimates before anything runs; None where it does not."""
+        return self._expected(self._new_control().check) if self._expected else None
 
     @property
     def progress(self) -> Control:

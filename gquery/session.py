@@ -30,6 +30,7 @@ from gquery.executor.run import Chain, Place, Tails
 from gquery.grammar.parser import parse
 from gquery.imports import CONVERSION, ENGINE, import_apart
 from gquery.planner.binding.clauses import bind
+from gquery.planner.expected import expected_rows
 from gquery.planner.explain import Ran, explain
 from gquery.planner.ir.expr import Expression
 from gquery.planner.ir.query_plan import ChainPlan
@@ -103,7 +104,9 @@ class Graph:
             run = partial(query.plan_rows, query.command == "profile")
             return Result(PLAN, run, settings, warnings=warned, spent=planning.elapsed)
         counting, spent = query.chain.counting, planning.elapsed
-        return Result(query.chain.schema, query.run, settings, counting, warned, spent, query.arrays)
+        return Result(
+            query.chain.schema, query.run, settings, counting, warned, spent, query.arrays, query.expected_rows
+        )
 
     def explain(self, text: str, parameters: Parameters | None = None, *, mode: str | None = None) -> str:
         """The plan of a query with estimates; nothing is matched."""
@@ -241,6 +244,11 @@ class Planned:
             ran,
         )
         yield from text.splitlines()
+
+    def expected_rows(self, check: Check) -> int:
+        """About how many rows the answer has."""
+        elements = self.engine.snapshot.vertex_count + self.engine.snapshot.edge_count
+        return expected_rows(self.plan, lambda number: self.matchings[number].estimated(check), elements)
 
     def _placed(self, number: int, control: Control) -> str:
         """Where a count would go, and why; nothing where there is no choice."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
@@ -35,6 +35,8 @@ class Changes:
 
 class ChangesAfter:
     """The changes after a version, up to the newest one whenever they are read."""
+
+    expected_rows: ClassVar[None] = None  # nobody knows before
 
     def __init__(self, begin: Callable[[int | None], Watch], after: int, schema: pa.Schema) -> None:
         self.schema = schema

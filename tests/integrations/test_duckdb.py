@@ -95,6 +95,17 @@ def test_projection_and_limit_are_handed_down(graph: gquery.Graph) -> None:
 
 
 @needs_native
+def test_duckdb_knows_about_how_many_rows_there_are() -> None:
+    """It builds its tables for joins of the smaller side: with one row expected it held all matches."""
+    ends = {"source": list(range(1000)) * 20, "target": list(range(20_000))}
+    vertices = {"P": {"id": list(range(20_000))}}
+    connection = gquery.connect()
+    gquery.attach(connection, gquery.from_arrow(vertices, {("P", "K", "P"): ends}), "many")
+    call = "gquery('many', 'MATCH (a)-[:K]->(b) RETURN a.id AS a')"
+    (plan,) = connection.sql(f"EXPLAIN SELECT * FROM {call} JOIN range(3) AS few(a) USING (a)").fetchall()
+    assert "~20,000 rows" in plan[1]
+
+
 def test_errors_while_running(graph: gquery.Graph) -> None:
     with gquery.connect() as con:
         gquery.attach(con, graph, "social")

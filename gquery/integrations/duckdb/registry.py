@@ -13,10 +13,13 @@ from gquery.errors import BindError, did_you_mean
 
 
 class Result(Protocol):
-    """A lazy answer: every `reader()` starts a run of its own, `cancel()` stops it."""
+    """A lazy answer: every `reader()` starts a run of its own, `cancel()` stops it. expected_rows: about how many, None
+    where nobody knows."""
 
     @property
     def schema(self) -> pa.Schema: ...
+    @property
+    def expected_rows(self) -> int | None: ...
     def reader(self) -> pa.RecordBatchReader: ...
     def cancel(self) -> None: ...
 

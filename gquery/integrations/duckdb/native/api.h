@@ -71,6 +71,7 @@ extern api_function duckdb_api[API_PLACES];
 #define db_bind_parameter CALL(257, duckdb_object, duckdb_object, idx_t)
 #define db_bind_named_parameter CALL(258, duckdb_object, duckdb_object, const char *)
 #define db_bind_set_data CALL(259, void, duckdb_object, void *, delete_callback)
+#define db_bind_cardinality CALL(260, void, duckdb_object, idx_t, bool)
 #define db_bind_error CALL(261, void, duckdb_object, const char *)
 #define db_init_bind_data CALL(263, void *, duckdb_object)
 #define db_init_set_data CALL(264, void, duckdb_object, void *, delete_callback)

@@ -57,7 +57,7 @@ class _Callbacks(ctypes.Structure):
         (
             "bind",
             ctypes.CFUNCTYPE(
-                _Address, _Number, _Address, _Address, _Address, _Address, _Address, _AddressOut, _NumberOut
+                _Address, _Number, _Address, _Address, _Address, _Address, _Address, _AddressOut, _NumberOut, _NumberOut
             ),
         ),
         ("start", ctypes.CFUNCTYPE(_Address, _Number, _NumberOut, _Number, _NumberOut)),
@@ -181,6 +181,7 @@ class _Bridge:
         parameters: int | None,
         schema: int,
         context: Any,
+        rows: Any,
         number: Any,
     ) -> Statement:
         name, text = self._values.read(graph), self._values.read(query)
@@ -190,6 +191,7 @@ class _Bridge:
         given = parameters_of(self._values.read(parameters))
         statement = Statement(self._held[registry].find(name), text, given, here)
         statement.schema._export_to_c(schema)
+        rows[0] = statement.rows
         return statement
 
     def _start(self, statement: int, columns: Any, count: int, number: Any) -> Scan:

@@ -17,7 +17,7 @@ class Statement:
     """A query bound in DuckDB. A prepared one may be scanned again, also at the same time.
 
     context: DuckDB's, by address, or None. on_main: the main thread runs the DuckDB statement. schema: columns and
-    types that DuckDB is told.
+    types that DuckDB is told. rows: about how many, by which it orders joins.
     """
 
     def __init__(self, graph: Graph, text: str, parameters: Mapping[str, Any], context: int | None) -> None:
@@ -27,6 +27,7 @@ class Statement:
         result = self._query()
         self._unused = [result]
         self.schema = portable_schema(result.schema)
+        self.rows = result.expected_rows or 1
 
     def scan(self, columns: Sequence[int]) -> Scan:
         """A scan of some columns, by place. Each has a result of its own: cancelling it touches no other."""
