@@ -15,6 +15,9 @@ BEFORE_PATHS = frozenset(
 )
 """Words that may stand before a path."""
 
+_SELECTING = BEFORE_PATHS - {"SHORTESTPATH", "ALLSHORTESTPATHS"} | {"PATH", "PATHS"}
+"""Those that stand before the first node, with a number among them: `SHORTEST 2 TRAIL PATHS (a)-->(b)`."""
+
 _CONSTANTS = frozenset({"NULL", "TRUE", "FALSE"})
 
 
@@ -89,10 +92,12 @@ def opens_comprehension(tokens: Sequence[Token], pairs: Pairs, opening: int) -> 
 
 
 def opens_pattern_comprehension(tokens: Sequence[Token], pairs: Pairs, opening: int) -> bool:
-    """Whether the `[` at `opening` begins `[p = (a)-->(b) WHERE b.x > 1 | b.x]`: a pattern stands first in it, and a
-    bar after that."""
-    named = text_at(tokens, opening + 2) == "="
-    begins = opening in pairs and opens_pattern(tokens, pairs, opening + (3 if named else 1))
+    """Whether the `[` at `opening` begins `[p = ACYCLIC (a)-->(b) WHERE b.x > 1 | b.x]`: a pattern stands first in it,
+    and a bar after that."""
+    begin = opening + (3 if text_at(tokens, opening + 2) == "=" else 1)
+    while text_at(tokens, begin).upper() in _SELECTING or text_at(tokens, begin).isdecimal():
+        begin += 1
+    begins = opening in pairs and opens_pattern(tokens, pairs, begin)
     return begins and any(_own(tokens, pairs, opening, "|"))
 
 

@@ -412,6 +412,32 @@ def test_shortest_paths_of_several_relationships_are_made_of_shortest_ones() -> 
     assert ask(asked, text) == [(31, 5, 6)]
 
 
+def test_shortest_walks_of_repeated_patterns_and_others_are_found() -> None:
+    """There is no end of walks, and of shortest ones there is."""
+    text = "MATCH REPEATABLE ELEMENTS p = ANY SHORTEST {} RETURN x.id, z.id, length(p)"
+    rising = "(x)((a)-[:K]->(b) WHERE a.id < 2)+(y)-->(z)"
+    assert ask(TRIANGLE, text.format(rising)) == [(0, 0, 3), (0, 2, 2), (0, 3, 3), (1, 0, 2), (1, 3, 2)]
+    pairs = "(x)(()-[:K]->()-[:K]->()){1,2}(y)-[:K*]->(z)"
+    assert ask(TRIANGLE, text.format(pairs)) == [
+        (0, 0, 3), (0, 1, 4), (0, 2, 5), (0, 3, 3), (1, 0, 5), (1, 1, 3), (1, 2, 4), (1, 3, 5),
+        (2, 0, 4), (2, 1, 5), (2, 2, 3), (2, 3, 4),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["", "REPEATABLE ELEMENTS", "DIFFERENT NODES"])
+def test_the_shortest_are_chosen_whatever_other_patterns_share_with_them(mode: str) -> None:
+    """From 0 to 3 by way of 1: what leads on from 2, by way of which it takes longer, is nothing to it."""
+    asked = graph([(0, 1), (1, 3), (0, 2), (2, 4), (4, 3), (2, 5), (1, 6)])
+    shortest = "ALL SHORTEST (a {id: 0})-->(b)-[*]->(c {id: 3})"
+    for end, found in ((5, []), (6, [(1,)])):
+        for other in (f"(b)-->({{id: {end}}})", f"(b)-[*1..3]->({{id: {end}}})", f"ALL SHORTEST (b)-[*]->({{id: {end}}})"):
+            for patterns in (f"{shortest}, {other}", f"{other}, {shortest}"):
+                assert ask(asked, f"MATCH {mode} {patterns} RETURN b.id") == found
+    other = "ALL SHORTEST (d {id: 0})-[*]->(b)-->(e {id: 5})"
+    assert ask(asked, f"MATCH REPEATABLE ELEMENTS {shortest}, {other} RETURN b.id") == []
+    assert ask(asked, f"MATCH (b {{id: 2}}) MATCH {mode} p = {shortest} RETURN length(p)") == [(3,)]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -501,10 +527,19 @@ def test_patterns_that_repeat_from_none_on_beside_patterns_asked_for(mode: str, 
             "(x)((a)-[r:K]->(b)){0}(y)((c)-[s:K]->(d)){0} WHERE size(r) = 1",
         ),
         ("(x)-[r:K{0}]->(y)-[{{weight: size(r)}}]->()", "(x)-[r:K{0}]->(y)-[s]->() WHERE s.weight = size(r)"),
+        ("(x)-[r:K{0}]->(y)-[s WHERE s.weight > size(r)]->()", "(x)-[r:K{0}]->(y)-[s]->() WHERE s.weight > size(r)"),
+        ("(x)-[r:K{0}]->(y {{id: x.id + 1}})", "(x)-[r:K{0}]->(y) WHERE y.id = x.id + 1"),
+        ("(x {{id: y.id - 1}})-[r:K{0}]->(y)", "(x)-[r:K{0}]->(y) WHERE y.id = x.id + 1"),
+        ("(z {{id: y.id}})-->(), (x)-[r:K{0}]->(y)", "(z)-->(), (x)-[r:K{0}]->(y) WHERE z.id = y.id"),
+        ("()-[s {{weight: y.id}}]->(), (x)-[r:K{0}]->(y)", "()-[s]->(), (x)-[r:K{0}]->(y) WHERE s.weight = y.id"),
+        ("()-[s WHERE s.weight < y.id]->(), (x)-[r:K{0}]->(y)", "()-[s]->(), (x)-[r:K{0}]->(y) WHERE s.weight < y.id"),
+        ("ALL SHORTEST (x)-[r:K{0}]->(y {{id: x.id + 1}})", "ALL SHORTEST (x)-[r:K{0}]->(y) WHERE y.id = x.id + 1"),
+        ("(x)((a)-[{{weight: a.id + 1}}]->()){0}(y)", "(x)((a)-[r]->() WHERE r.weight = a.id + 1){0}(y)"),
+        ("(x)((a)<-[r {{weight: 2}}]-(b:P)){0}(y)", "(x)((a)<-[r]-(b) WHERE r.weight = 2){0}(y)"),
     ],
 )
-def test_brackets_may_speak_of_lists(inside: str, outside: str) -> None:
-    for length in ("*1..2", "*") if inside.startswith("(x)-") else ("{1,2}", "+"):
+def test_brackets_may_speak_of_what_else_the_clause_has(inside: str, outside: str) -> None:
+    for length in ("*1..2", "*") if "-[r:K{0}]->" in inside else ("{1,2}", "+"):
         told = [ask(TRIANGLE, f"MATCH {each.format(length)} RETURN id(x), id(y)") for each in (inside, outside)]
         assert told[0] == told[1] != []
 

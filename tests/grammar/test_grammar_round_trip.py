@@ -302,6 +302,11 @@ def test_queries(query: ast.Query) -> None:
         ("match (a)-[*..]->(b)-[*2..2]-(c)-->{,1}(d) return *", "MATCH (a)-[*]->(b)-[*2]-(c)-[*0..1]->(d)\nRETURN *"),
         ("match p=shortestPath((a)-[r:X*..]-(b)) return p", "MATCH p = ANY SHORTEST (a)-[r:X*]-(b)\nRETURN p"),
         ("match any = any 2 walk (a)-->+() return 1", "MATCH `any` = SHORTEST 2 WALK (a)-[*]->()\nRETURN 1"),
+        (
+            "return [p=shortest 2 trail paths (a)-->+(b)|p], [ANY WALK (a)--(b)|1], [all=(a)--(b)|all]",
+            "RETURN COLLECT { MATCH p = SHORTEST 2 TRAIL (a)-[*]->(b)\nRETURN p }, "
+            "COLLECT { MATCH ANY SHORTEST WALK (a)-[]-(b)\nRETURN 1 }, COLLECT { MATCH `all` = (a)-[]-(b)\nRETURN `all` }",
+        ),
         ("return '\u2028'", "RETURN '\\u2028'"),
     ],
 )

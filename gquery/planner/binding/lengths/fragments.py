@@ -10,9 +10,9 @@ from typing import Literal
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.names import Unused, substituted
 from gquery.planner.binding.lengths.nearest import Nearest
-from gquery.planner.binding.lengths.repeated import as_relationship, is_relationship
+from gquery.planner.binding.lengths.repeated import as_relationship, is_relationship, of_entries
 from gquery.planner.binding.lengths.written import binary, call, chained, negated, number
-from gquery.planner.binding.mentions import named, names_in, repeated_in
+from gquery.planner.binding.mentions import binds, named, names_in
 from gquery.planner.binding.subqueries.pattern_condition import all_of, joined_by_and
 from gquery.planner.ir.segments import PathMode
 from gquery.records import record, replace
@@ -100,7 +100,7 @@ class Pieces:
         self.again: list[ast.Expression] = []
         self.waiting = [] if clause.where is None else list(joined_by_and(clause.where))
         self._incoming = incoming
-        self._lists = set(_lists_of(clause))
+        self._own = set(binds(clause)) - incoming
         self.unused = Unused([*names_in(clause), *incoming])
         for path in clause.patterns:
             self._take(path)
@@ -148,10 +148,10 @@ class Pieces:
     def _known(
         self, properties: ast.MapLiteral | ast.Parameter | None, variable: ast.Variable
     ) -> ast.MapLiteral | ast.Parameter | None:
-        """Property values, if they are known before what is searched for; else they wait as conditions."""
-        if not isinstance(properties, ast.MapLiteral) or self._lists.isdisjoint(names_in(properties)):
+        """Property values, if they are known before the clause; else they wait as conditions."""
+        if not isinstance(properties, ast.MapLiteral) or self._own.isdisjoint(names_in(properties)):
             return properties
-        self.waiting += _of_entries(properties, variable)
+        self.waiting += of_entries(properties, variable)
         return None
 
     def _fragment(
@@ -173,9 +173,14 @@ class Pieces:
         self.pieces = [*kept, Piece(fragments, own.union(*(piece.names for piece in same)))]
 
     def _named(self, relationship: ast.RelationshipPattern) -> ast.RelationshipPattern:
-        """A relationship that others have to differ from needs a name."""
+        """A relationship that others have to differ from needs a name. What speaks of others of the clause waits."""
         variable = relationship.variable or self.unused.named("relationship", relationship.span)
-        return replace(relationship, variable=variable, properties=self._known(relationship.properties, variable))
+        asked = [] if relationship.where is None else list(joined_by_and(relationship.where))
+        others = [each for each in asked if not (self._own - {variable.name}).isdisjoint(names_in(each))]
+        self.waiting += others
+        where = all_of([each for each in asked if each not in others])
+        properties = self._known(relationship.properties, variable)
+        return replace(relationship, variable=variable, properties=properties, where=where)
 
     def _link(
         self,
@@ -226,7 +231,7 @@ class Pieces:
         others = [each for each in asked if each not in own]
         told = relationship.properties
         if isinstance(told, ast.MapLiteral) and any(names_in(told)):
-            others += _of_entries(told, one)
+            others += of_entries(told, one)
             relationship = replace(relationship, properties=None)
         if others:
             span = relationship.span
@@ -250,20 +255,6 @@ class Pieces:
         if path.mode == "acyclic" or (apart and not closed):
             return "acyclic"
         return "simple" if path.mode == "simple" or apart else "any"
-
-
-def _lists_of(clause: ast.Match) -> Iterator[str]:
-    """The names of its lists: of relationships of variable length, and of what repeated patterns have."""
-    for path in clause.patterns:
-        yield from named(each for each in path.relationships if each.length is not None)
-        yield from named(repeated_in(path))
-
-
-def _of_entries(properties: ast.MapLiteral, element: ast.Variable) -> Iterator[ast.Expression]:
-    """Property values as conditions."""
-    for each in properties.entries:
-        own = ast.Property(element, each.key, properties.span, span=properties.span)
-        yield ast.Binary("=", own, each.value, span=each.span)
 
 
 def _asked_of_all(path: ast.PathPattern, mode: MatchMode | None) -> PathMode | Literal["trail", "shortest"] | None:

@@ -8,7 +8,8 @@ from itertools import combinations
 
 from gquery.grammar import ast
 from gquery.planner.binding.labels import types_of
-from gquery.planner.binding.lengths.names import Unused
+from gquery.planner.binding.lengths.names import Unused, substituted
+from gquery.planner.binding.lengths.repeated import is_relationship
 from gquery.planner.binding.lengths.written import aliased, binary, call, chained, listed, number, with_items
 from gquery.planner.binding.mentions import binds, names_in
 from gquery.planner.binding.subqueries.pattern_condition import all_of
@@ -60,7 +61,7 @@ class Nearest:
     def edges(self) -> Iterator[tuple[ast.RelationshipPattern, ast.Expression]]:
         """Its relationships, each with the list of the edges that stand for it."""
         for each in self.path.relationships:
-            for part in (each,) if each.inside is None else each.inside.relationships:
+            for part in _parts(each):
                 assert part.variable is not None
                 single = each.inside is None and each.length is None
                 yield part, listed((part.variable,), each.span) if single else part.variable
@@ -68,6 +69,13 @@ class Nearest:
     @property
     def may_be_empty(self) -> bool:
         return any(each.length is not None and each.length.least == 0 for each in self.path.relationships)
+
+    def apart(self, known: AbstractSet[str]) -> tuple[Nearest, list[ast.Expression]]:
+        """With names of their own for the nodes between its ends whose names are known, and that those are the same."""
+        shared = (known & {*self.nodes}).difference(self.ends)
+        own = {name: self.unused.named(name, self.path.span) for name in sorted(shared)}
+        same = [binary("=", ast.Variable(name, span=each.span), each) for name, each in own.items()]
+        return replace(self, path=substituted(self.path, own)), same
 
     def clause(
         self, mode: MatchMode, known: AbstractSet[str], conditions: list[ast.Expression], schema: Schema
@@ -111,7 +119,7 @@ class Nearest:
 
     def _cut(self, mode: MatchMode, schema: Schema) -> tuple[tuple[ast.PathPattern, ...], ast.Expression]:
         """The patterns to match, and the path that these make. Where relationships cannot meet, a shortest path of all
-        is made of shortest ones; else all paths are looked at."""
+        is made of shortest ones, and of any of what can only be written out; else all paths are looked at."""
         path = self.path
         if not self._is_free(mode, schema):
             return (replace(path, shortest=None),), self.way
@@ -122,7 +130,7 @@ class Nearest:
                 self.unused.named("path", relationship.span),
                 (told, node),
                 (relationship,),
-                None if relationship.length is None else path.shortest,
+                path.shortest if relationship.length is not None and is_relationship(relationship) else None,
                 path.mode,
                 span=relationship.span,
             )
@@ -133,12 +141,16 @@ class Nearest:
 
     def _is_free(self, mode: MatchMode, schema: Schema) -> bool:
         """Whether what is asked of the path is asked of each relationship by itself."""
-        relationships = self.path.relationships
         if mode not in ("different edges", "repeatable elements") or self.path.mode not in (None, "walk", "trail"):
-            return False
-        if any(each.inside is not None for each in relationships):
             return False
         if mode == "repeatable elements" and self.path.mode != "trail":
             return True
-        types = [set(types_of(schema, each.types)) for each in relationships]
+        types = [
+            {name for part in _parts(each) for name in types_of(schema, part.types)} for each in self.path.relationships
+        ]
         return all(one.isdisjoint(other) for one, other in combinations(types, 2))
+
+
+def _parts(relationship: ast.RelationshipPattern) -> tuple[ast.RelationshipPattern, ...]:
+    """A relationship, or those of a repeated pattern."""
+    return (relationship,) if relationship.inside is None else relationship.inside.relationships

@@ -50,6 +50,9 @@ def as_relationship(repeated: ast.RelationshipPattern, unused: Unused) -> ast.Re
         one = replace(one, variable=variable)
         ends = [_end(function, variable, repeated.span) for function in _ENDS[one.direction]]
         known = {node.variable.name: end for node, end in zip((first, last), ends, strict=True) if node.variable}
+        if isinstance(one.properties, ast.MapLiteral):
+            conditions += of_entries(one.properties, variable)
+            one = replace(one, properties=None)
         for node, end in zip((first, last), ends, strict=True):
             conditions += _asked_of(node, end)
         conditions = [substituted(each, known) for each in conditions]
@@ -65,7 +68,8 @@ def _are_ends_asked(inside: ast.PathPattern, where: ast.Expression | None) -> bo
     """Whether something is asked of the nodes at the ends of a pattern of one relationship."""
     ends = inside.nodes[0], inside.nodes[-1]
     names = {each.variable.name for each in ends if each.variable is not None}
-    conditions = [each for each in (inside.relationships[0].where, where) if each is not None]
+    one = inside.relationships[0]
+    conditions = [each for each in (one.where, one.properties, where) if each is not None]
     return any(map(_is_asked, ends)) or any(names.intersection(names_in(each)) for each in conditions)
 
 
@@ -90,8 +94,13 @@ def _asked_of(node: ast.NodePattern, end: ast.FunctionCall) -> Iterator[ast.Expr
     if node.labels is not None:
         yield ast.LabelTest(end, node.labels, span=node.labels.span)
     if isinstance(node.properties, ast.MapLiteral):
-        for entry in node.properties.entries:
-            own = ast.Property(end, entry.key, entry.span, span=entry.span)
-            yield ast.Binary("=", own, entry.value, span=entry.span)
+        yield from of_entries(node.properties, end)
     if node.where is not None:
         yield node.where
+
+
+def of_entries(properties: ast.MapLiteral, element: ast.Expression) -> Iterator[ast.Expression]:
+    """Property values as conditions."""
+    for each in properties.entries:
+        own = ast.Property(element, each.key, each.span, span=each.span)
+        yield ast.Binary("=", own, each.value, span=each.span)

@@ -109,6 +109,7 @@ class _Order:
         self._pieces = pieces
         self._clause = clause
         self._schema = schema
+        self._incoming = incoming
         self.known = set(incoming)
         self._left = list(pieces.pieces)
 
@@ -132,8 +133,11 @@ class _Order:
             yield self._nearest(nearest)
 
     def _nearest(self, nearest: Nearest) -> ast.Call:
-        """What is asked of the ends alone holds for all paths between them."""
+        """What is asked of the ends alone holds for all paths between them. Nodes between these that other patterns
+        have, too, are compared afterwards: else it would hang on what comes first which paths are the shortest."""
         assert self._pieces.mode is not None
+        nearest, same = nearest.apart(self.known - self._incoming)
+        self._pieces.again += same
         conditions = [] if (where := self._conditions(self.known | {*nearest.ends})) is None else [where]
         mode = "different nodes" if self._pieces.mode == "induced" else self._pieces.mode
         found = nearest.clause(mode, self.known, conditions, self._schema)
