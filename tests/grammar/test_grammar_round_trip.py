@@ -305,7 +305,8 @@ def test_queries(query: ast.Query) -> None:
         (
             "return [p=shortest 2 trail paths (a)-->+(b)|p], [ANY WALK (a)--(b)|1], [all=(a)--(b)|all]",
             "RETURN COLLECT { MATCH p = SHORTEST 2 TRAIL (a)-[*]->(b)\nRETURN p }, "
-            "COLLECT { MATCH ANY SHORTEST WALK (a)-[]-(b)\nRETURN 1 }, COLLECT { MATCH `all` = (a)-[]-(b)\nRETURN `all` }",
+            "COLLECT { MATCH ANY SHORTEST WALK (a)-[]-(b)\nRETURN 1 }, "
+            "COLLECT { MATCH `all` = (a)-[]-(b)\nRETURN `all` }",
         ),
         ("return '\u2028'", "RETURN '\\u2028'"),
     ],

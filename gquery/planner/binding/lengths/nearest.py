@@ -72,9 +72,11 @@ class Nearest:
 
     def apart(self, known: AbstractSet[str]) -> tuple[Nearest, list[ast.Expression]]:
         """With names of their own for the nodes between its ends whose names are known, and that those are the same."""
-        shared = (known & {*self.nodes}).difference(self.ends)
+        shared = known & {*self.nodes} - {*self.ends}
         own = {name: self.unused.named(name, self.path.span) for name in sorted(shared)}
-        same = [binary("=", ast.Variable(name, span=each.span), each) for name, each in own.items()]
+        same: list[ast.Expression] = [
+            binary("=", ast.Variable(name, span=each.span), each) for name, each in own.items()
+        ]
         return replace(self, path=substituted(self.path, own)), same
 
     def clause(
