@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -193,3 +194,14 @@ def test_ctrl_c_as_workers_are_started(graph: gquery.Graph, monkeypatch: pytest.
     interrupted_at_start(monkeypatch, 0)
     with pytest.raises(KeyboardInterrupt):
         graph.query(MANY_ROWS).to_arrow()
+
+
+def test_a_run_that_is_dropped_ends_amid_a_match_of_a_billion_rows() -> None:
+    """Another thread made all rows that its matches stand for, long after nobody asked for more."""
+    graph = gquery.from_arrow(vertices={"P": {"id": range(100_000)}}, edges={}).with_settings(threads=2)
+    for _ in range(2):  # the first may wait for a kernel
+        with closing(graph.query("MATCH (a), (b) RETURN id(a)").batches()) as batches:
+            next(batches)
+            began = time.monotonic()
+        ended = time.monotonic() - began
+    assert ended < SOON * patience()

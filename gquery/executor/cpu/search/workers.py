@@ -168,7 +168,9 @@ class Enumeration:
             try:
                 with stoppable(expect_going_on):
                     while worker.has_work(None):
-                        for item in worker.advance():
+                        for item in worker.advance():  # a match may stand for billions of rows
+                            if sharing.stopped:
+                                return
                             sharing.deliver(item)
             finally:
                 worker.finish()
