@@ -19,13 +19,19 @@
 #define EXPORT __attribute__((visibility("default")))
 #endif
 
+struct statement {
+	int64_t handle;
+	const void *context; /* of DuckDB's client, NULL where it is not known */
+	int64_t rows;        /* about so many */
+	struct ArrowSchema schema;
+};
+
 struct callbacks {
 	int64_t (*open)(void);
 	void (*close)(int64_t handle);
 	const char *(*attach)(int64_t registry, duckdb_object name, duckdb_object token);
 	const char *(*bind)(int64_t registry, duckdb_object info, duckdb_object graph, duckdb_object query,
-	                    duckdb_object parameters, struct ArrowSchema *schema, const void **context, int64_t *rows,
-	                    int64_t *statement);
+	                    duckdb_object parameters, struct statement *told, int64_t *statement);
 	const char *(*start)(int64_t statement, const int64_t *columns, int64_t count, int64_t *scan);
 	const char *(*next)(int64_t scan, struct ArrowArray *batch);
 	void (*raise_interrupted)(const void *context); /* DuckDB's own; NULL where it is not exported */
@@ -33,12 +39,6 @@ struct callbacks {
 	void (*release_gil)(int state);
 	void (*fetch_error)(void **type, void **value, void **traceback);
 	void (*restore_error)(void *type, void *value, void *traceback);
-};
-
-struct statement {
-	int64_t handle;
-	const void *context; /* of DuckDB's client, NULL where it is not known */
-	struct ArrowSchema schema;
 };
 
 struct scan {
@@ -173,10 +173,8 @@ static void bind_query(duckdb_object info) {
 	db_bind_set_data(info, statement, drop_statement);
 	duckdb_object graph = db_bind_parameter(info, 0), query = db_bind_parameter(info, 1);
 	duckdb_object parameters = db_bind_named_parameter(info, "params");
-	int64_t rows = 1; /* about so many */
 	const char *error = error_of(python.bind ? python.bind(*(int64_t *)db_bind_extra(info), info, graph, query, parameters,
-	                                                       &statement->schema, &statement->context, &rows,
-	                                                       &statement->handle)
+	                                                       statement, &statement->handle)
 	                                         : SHUT_DOWN);
 	db_destroy_value(&graph);
 	db_destroy_value(&query);
@@ -187,7 +185,7 @@ static void bind_query(duckdb_object info) {
 		fail(info, db_bind_error, error, statement->context);
 	} else {
 		add_columns(info, &statement->schema);
-		db_bind_cardinality(info, (idx_t)rows, false);
+		db_bind_cardinality(info, (idx_t)statement->rows, false);
 	}
 }
 

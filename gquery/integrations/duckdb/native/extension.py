@@ -35,7 +35,6 @@ LIBRARY = Path(__file__).with_name("gquery.duckdb_extension")
 _Address = ctypes.c_void_p
 _Number = ctypes.c_int64
 _NumberOut = ctypes.POINTER(ctypes.c_int64)
-_AddressOut = ctypes.POINTER(ctypes.c_void_p)
 
 
 # what C asks of Python itself, in the order of `struct callbacks`
@@ -45,6 +44,13 @@ _PYTHONS = {
     "fetch_error": "PyErr_Fetch",
     "restore_error": "PyErr_Restore",
 }
+
+
+class _Told(ctypes.Structure):
+    """`struct statement` of extension.c, of which all but the handle is told when a statement is bound. schema: where
+    an `ArrowSchema` begins."""
+
+    _fields_ = (("handle", _Number), ("context", _Address), ("rows", _Number), ("schema", _Address))
 
 
 class _Callbacks(ctypes.Structure):
@@ -57,7 +63,7 @@ class _Callbacks(ctypes.Structure):
         (
             "bind",
             ctypes.CFUNCTYPE(
-                _Address, _Number, _Address, _Address, _Address, _Address, _Address, _AddressOut, _NumberOut, _NumberOut
+                _Address, _Number, _Address, _Address, _Address, _Address, ctypes.POINTER(_Told), _NumberOut
             ),
         ),
         ("start", ctypes.CFUNCTYPE(_Address, _Number, _NumberOut, _Number, _NumberOut)),
@@ -173,25 +179,17 @@ class _Bridge:
         self._held[registry].add(self._values.read(name), accept(self._values.read(token)))
 
     def _bind(
-        self,
-        registry: int,
-        info: int,
-        graph: int,
-        query: int,
-        parameters: int | None,
-        schema: int,
-        context: Any,
-        rows: Any,
-        number: Any,
+        self, registry: int, info: int, graph: int, query: int, parameters: int | None, told: Any, number: Any
     ) -> Statement:
         name, text = self._values.read(graph), self._values.read(query)
         if not isinstance(name, str) or not isinstance(text, str):
             raise BindError("gquery() needs the name of a graph and the text of a query, not NULL")
-        context[0] = here = context_of(info)
+        bound = told.contents
+        bound.context = here = context_of(info)
         given = parameters_of(self._values.read(parameters))
         statement = Statement(self._held[registry].find(name), text, given, here)
-        statement.schema._export_to_c(schema)
-        rows[0] = statement.rows
+        bound.rows = statement.rows
+        statement.schema._export_to_c(ctypes.addressof(bound) + _Told.schema.offset)
         return statement
 
     def _start(self, statement: int, columns: Any, count: int, number: Any) -> Scan:
