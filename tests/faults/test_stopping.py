@@ -205,3 +205,7 @@ def test_a_run_that_is_dropped_ends_amid_a_match_of_a_billion_rows() -> None:
             began = time.monotonic()
         ended = time.monotonic() - began
     assert ended < SOON * patience()
+    began = time.monotonic()
+    with pytest.raises(gquery.QueryTimeout):
+        graph.query("MATCH (a), (b) RETURN id(a)", timeout=0.5).to_arrow()
+    assert time.monotonic() - began < SOON * patience()

@@ -66,12 +66,14 @@ class Expansion:
         if program.space == "candidates":
             self._vertices = [candidates.vertices(level.candidates) for level in program.levels[: program.listed]]
         self._edges = _edge_lists(program.edges, masks, reading) if program.edges else None
+        self._control = reading.control
         self._piece = reading.control.memory.rows(PIECE)
 
     def matches(self, partial: PartialMatches) -> Iterator[Matches]:
-        """All that the partial matches stand for."""
+        """All that the partial matches stand for, which may be billions."""
         partial = _times(partial, self.plan.times)
         for repeated in [partial] if self.plan.weighted else _repeated(partial, self._piece):
+            self._control.check()
             for batch in self._with_edges(repeated):
                 yield from self._turned(batch)
 
