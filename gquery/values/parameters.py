@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
+from operator import is_
 from typing import Any
 
 import pyarrow as pa
 
 from gquery.errors import BindError
 from gquery.stopping import Check, checked, unchecked
+from gquery.values.many import NO_VALUE, columns_of, in_parts, kinds_of
 
 _DEEPEST = 100  # levels of lists and maps; a list that holds itself has more
 _DAY = 86400 * 10**9  # nanoseconds
@@ -57,11 +59,29 @@ def _plain(value: Any, what: str, depth: int, check: Check) -> Any:
                 _key(key, what): _plain(item, what, depth + 1, check) for key, item in checked(value.items(), check)
             }
         case list() | tuple() | set() | frozenset():
-            return [_plain(item, what, depth + 1, check) for item in checked(value, check)]
+            return [item for part in in_parts(value, check) for item in _each_plain(part, what, depth + 1, check)]
     return _foreign(value, what, depth, check)
 
 
-_PLAIN = (int, float, bool, type(None))  # of most values, of which there is nothing to copy
+def _each_plain(items: list[Any], what: str, depth: int, check: Check) -> list[Any]:
+    """What `_plain` makes of each."""
+    kinds = kinds_of(items)
+    if kinds <= _PLAIN:
+        return items
+    if kinds == {str}:
+        _text("".join(filter(None, items)), what)
+        return items
+    columns = columns_of(items) if depth <= _DEEPEST else None
+    if not columns:
+        return [_plain(item, what, depth, check) for item in items]
+    keys = [_key(key, what) for key in columns]
+    copied = [_each_plain(column, what, depth + 1, check) for column in columns.values()]
+    if all(map(is_, copied, columns.values())):  # there was nothing to copy but the maps
+        return list(map(dict, items))
+    return [dict(zip(keys, values, strict=True)) for values in zip(*copied, strict=True)]
+
+
+_PLAIN = frozenset({int, float, bool, NO_VALUE})  # of most values, of which there is nothing to copy
 
 
 def _scalar(value: Any) -> Any:

@@ -46,6 +46,8 @@ def function_of(function: str, type_: Type, given: Sequence[Type]) -> Callable[.
             return lambda items: pc.list_element(items, 0)
         case "index" if given[0].kind is Kind.LIST and can_be_carried(given[0]) and is_whole(given[1]):
             return lists.item_at
+        case "in" if given[1].kind is Kind.LIST and given[1].item is not None and are_alike(given[0], given[1].item):
+            return lists.is_among
         case "range" if len(given) == 2 and all(map(is_whole, given)):
             return lists.numbers_between
         case "nodes" | "relationships" if given[0].kind is Kind.PATH:

@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gquery.arrays import filled, pc, to_arrow, to_numpy, truths
+from gquery.arrays import filled, of_values, pc, to_arrow, to_numpy, truths
 from gquery.executor.relational.direct.types import MOST_BYTES, Value, as_array
 from gquery.executor.relational.sql.lists.weights import LONGEST_LIST
+from gquery.stopping import check_of_this_thread
+from gquery.values.many import in_parts
 
 MOST_ITEMS = 1 << 18  # of all lists together that are made at once: of more, a statement makes a part at a time
 
 
 def item_at(items: Value, places: Value) -> Value:
     """The item of each list at a place, which counts from the end where it is negative; null where there is none."""
+    if isinstance(items, pa.Scalar) and isinstance(places, pa.Array):
+        return _items_at(as_array(items, 1), places)  # one list for all of them
     return _of_each(_items_at, items, places)
+
+
+def is_among(value: Value, items: Value) -> Value:
+    """Whether a value is an item of a list: unknown where one of them is null, but nothing is among no items. Raises
+    ArrowException where rows have lists of their own."""
+    if not (isinstance(items, pa.Scalar) and items.is_valid):
+        raise pa.ArrowNotImplementedError("lists of rows are DuckDB's")
+    found = pc.is_in(value, items.values, skip_nulls=True)
+    if not len(items.values):
+        return found
+    unknown = pa.scalar(None, pa.bool_())
+    among = found if items.values.null_count == 0 else pc.if_else(found, found, unknown)
+    return pc.if_else(pc.is_valid(value), among, unknown)
 
 
 def numbers_between(first: Value, last: Value) -> Value:
@@ -34,6 +52,7 @@ def _of_each(make: Callable[[pa.Array, pa.Array], pa.Array], one: Value, other: 
 
 
 def _items_at(lists: pa.Array, place: pa.Array) -> pa.Array:
+    """lists: as many as places, or one."""
     offsets = to_numpy(lists.offsets).astype(np.int64)
     at, lengths = filled(place, 0), np.diff(offsets)
     at = np.where(at < 0, at + lengths, at)
@@ -52,6 +71,13 @@ def _numbers_between(begin: pa.Array, end: pa.Array) -> pa.Array:
     numbers = np.arange(offsets[-1]) + np.repeat(lowest - offsets[:-1], lengths)
     made = pa.ListArray.from_arrays(to_arrow(offsets.astype(np.int32)), to_arrow(numbers))
     return made if known.all() else pc.if_else(to_arrow(known), made, pa.scalar(None, made.type))
+
+
+def given_list(values: list[Any], wanted: pa.DataType) -> pa.ListScalar:
+    """A list of Python's, which may be long. Raises ArrowException or OverflowError for values that Arrow lacks."""
+    parts = [of_values(part, wanted.value_type) for part in in_parts(values, check_of_this_thread())]
+    items = pa.concat_arrays(parts) if parts else pa.array([], wanted.value_type)
+    return pa.ListArray.from_arrays(to_arrow(np.array([0, len(items)], np.int32)), items)[0]
 
 
 def unwound(columns: list[pa.Array], place: int) -> Iterator[list[pa.Array]]:

@@ -24,8 +24,10 @@ def as_array(value: Value, rows: int) -> pa.Array:
     if isinstance(value, pa.Array):
         return value
     one = pa.repeat(value, 1)
+    if rows == 1:
+        return one
     expect_room(one.nbytes * rows)
-    return pa.repeat(value, rows) if rows != 1 else one
+    return pa.repeat(value, rows)
 
 
 def expect_room(size: int) -> None:

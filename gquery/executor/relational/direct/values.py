@@ -7,13 +7,15 @@ them, and lists and maps of them. Whatever else an expression has is `Unsaid`, a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial, reduce
+from functools import cache, partial, reduce
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from gquery.arrays import pc, to_arrow, to_scalar
 from gquery.executor.relational.direct.functions import function_of
+from gquery.executor.relational.direct.lists import given_list
 from gquery.executor.relational.direct.parts import part_of
 from gquery.executor.relational.direct.types import (
     Columns,
@@ -49,6 +51,8 @@ class Writer:
         match expression:
             case Constant(value=value):
                 return _constant(value, expression.type)
+            case Parameter(name=name, type=Type(kind=Kind.LIST)) if can_be_carried(expression.type):
+                return _given(self.parameters[name], expression.type)
             case Parameter(name=name):
                 return _constant(self.parameters[name], expression.type)
             case Case(subject=None):
@@ -112,6 +116,12 @@ def _constant(value: object, type_: Type) -> Computed:
     except (pa.ArrowException, OverflowError):
         raise Unsaid from None
     return lambda columns: scalar
+
+
+def _given(values: Any, type_: Type) -> Computed:
+    """A list that all rows share, made when the first of them is seen."""
+    made = cache(lambda: given_list(values, travelling_type(type_)))
+    return lambda columns: made()
 
 
 def truths_of(conditions: Sequence[Computed], columns: Columns, rows: int) -> pa.Array | None:

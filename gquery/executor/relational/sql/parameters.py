@@ -22,7 +22,7 @@ from gquery.planner.ir.types.value_types import type_of_value
 
 def given_value(value: object, type_: Type) -> object:
     """A parameter's value as it is given to the statement."""
-    return _by_member(value, type_)
+    return value if _is_given_as_it_is(type_) else _by_member(value, type_)
 
 
 def parameter_sql(slot: str, type_: Type) -> str:
@@ -52,6 +52,13 @@ def _cast_to(type_: Type) -> str | None:
         case Kind.NULL | Kind.TEMPORAL:
             return None
     return sql_type(type_)
+
+
+def _is_given_as_it_is(type_: Type) -> bool:
+    """Whether `_by_member` would change nothing."""
+    if type_.kind is Kind.LIST and type_.item is not None:
+        return _is_given_as_it_is(type_.item)
+    return type_.kind not in (Kind.ANY, Kind.MAP, Kind.TEMPORAL)
 
 
 def _by_member(value: Any, type_: Type) -> Any:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from gquery.planner.ir.expr import Call, Constant
 from gquery.planner.ir.types.common_type import temporal_family
 from gquery.records import record
-from gquery.stopping import Check, checked, unchecked
+from gquery.stopping import Check, unchecked
 from gquery.values.durations import Duration, parse_duration
+from gquery.values.many import columns_of, in_parts, kinds_of
 from gquery.values.moments import Family, Moment, parse_moment
 
 _OFFSET = r"(?P<offset>Z|[+-](?:0\d|1[0-8])(?::?[0-5]\d)?)?"
@@ -33,7 +34,7 @@ class Reading:
 def reading(text: str) -> Reading | None:
     """None for a text that is no ISO 8601 date, date and time, or time of the day, or that names nanoseconds of a year
     that has none."""
-    if not text[:1].isdigit() or len(text) > 40:
+    if not text[:1].isdigit() or len(text) > 40 or (text[2:3] != ":" and text[4:5] != "-"):
         return None
     point = _POINT.fullmatch(text)
     clock = point["clock"] if point else text
@@ -67,8 +68,24 @@ def readings(value: object, check: Check = unchecked) -> object:
             found = tuple((str(key), readings(item, check)) for key, item in value.items())
             return found if any(each for _, each in found) else None
         case list() | tuple() | set() | frozenset():
-            return frozenset(each for item in checked(value, check) if (each := readings(item, check))) or None
+            return frozenset(each for part in in_parts(value, check) for each in _readings_of(part, check)) or None
     return None if plain(value) is value else readings(plain(value), check)
+
+
+def _readings_of(items: list[Any], check: Check) -> Iterable[object]:
+    """Those of items that have any."""
+    kinds = kinds_of(items)
+    if kinds <= _UNREADABLE:
+        return ()
+    if kinds == {str}:
+        return filter(None, map(reading, filter(None, items)))
+    columns = columns_of(items)
+    if columns is not None and not any(any(_readings_of(values, check)) for values in columns.values()):
+        return ()
+    return filter(None, (readings(item, check) for item in items))
+
+
+_UNREADABLE = frozenset({int, float, bool})
 
 
 def plain(value: Any) -> Any:

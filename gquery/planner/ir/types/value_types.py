@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import zoneinfo
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -14,7 +14,8 @@ import pyarrow as pa
 from gquery.errors import BindError, Span, UnsupportedError
 from gquery.planner.ir.expr import BOOLEAN, FLOAT, INTEGER, NULL, STRING, Kind, Type
 from gquery.planner.ir.types.common_type import MOST_DIGITS, NARROW_INTEGER, TIME, decimal_of, unify
-from gquery.stopping import Check, checked, unchecked
+from gquery.stopping import Check, unchecked
+from gquery.values.many import columns_of, in_parts, kinds_of
 from gquery.values.moments import offset_text
 
 
@@ -100,9 +101,44 @@ def _common_item(items: list[Any], span: Span, what: str, check: Check) -> Type 
     """The type of the items of a list; whole numbers beside floats count as floats where these hold them exactly."""
     if not items:
         return None
-    types = (
-        NARROW_INTEGER if type(item) is int and abs(item) <= 2**53 else type_of_value(item, span, what, check)
-        for item in checked(items, check)
-    )
-    common = unify(types)
+    common = unify(type_ for part in in_parts(items, check) for type_ in _types_of(part, span, what, check))
     return INTEGER if common == NARROW_INTEGER else common
+
+
+def _types_of(items: list[Any], span: Span, what: str, check: Check) -> Iterable[Type]:
+    """The types of items: where they are alike the one that all of them have."""
+    together = _type_together(items, span)
+    if together is None:
+        return (NARROW_INTEGER if _is_narrow(item) else type_of_value(item, span, what, check) for item in items)
+    return (NARROW_INTEGER if together == INTEGER and all(map(_is_narrow, _extremes(items))) else together,)
+
+
+def _is_narrow(item: Any) -> bool:
+    return type(item) is int and abs(item) <= 2**53
+
+
+def _type_together(items: list[Any], span: Span) -> Type | None:
+    """The one type that the values have, seen without a look at each; None where that is not so simple."""
+    kinds = kinds_of(items)
+    if not kinds:
+        return NULL
+    if len(kinds) > 1:
+        return None
+    (kind,) = kinds
+    if kind is int:
+        return INTEGER if all(-(2**63) <= number < 2**63 for number in _extremes(items)) else None
+    columns = columns_of(items)
+    if columns is None:
+        return _SIMPLE.get(kind)
+    expect_keys_apart(columns, span)
+    fields = {str(key): _type_together(values, span) for key, values in columns.items()}
+    known = tuple((key, field) for key, field in fields.items() if field is not None)
+    return Type(Kind.MAP, None, None, known) if len(known) == len(fields) else None
+
+
+_SIMPLE = {bool: BOOLEAN, float: FLOAT, str: STRING}
+
+
+def _extremes(numbers: list[int | None]) -> tuple[int, int]:
+    known = [number for number in numbers if number is not None]
+    return min(known), max(known)
