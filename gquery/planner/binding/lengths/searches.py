@@ -7,7 +7,7 @@ the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from gquery.errors import Span
@@ -80,13 +80,15 @@ def searches(clause: ast.Match, mode: MatchMode, incoming: AbstractSet[str], sch
 def _together(
     clause: ast.Match, incoming: AbstractSet[str], pieces: Pieces, conditions: list[ast.Expression]
 ) -> ast.With:
-    span = clause.span
     names = dict.fromkeys((*sorted(incoming), *binds(clause)))
+    values = {name: pieces.lets.get(name, ast.Variable(name, span=clause.span)) for name in names}
+    return _with(values or {NOTHING: ast.Literal(0, span=clause.span)}, conditions, clause.span)
+
+
+def _with(values: Mapping[str, ast.Expression], conditions: list[ast.Expression], span: Span) -> ast.With:
     items = tuple(
-        ast.ProjectionItem(pieces.lets.get(name, ast.Variable(name, span=span)), name, name, span=span)
-        for name in names
+        ast.ProjectionItem(value, name, "" if name == NOTHING else name, span=span) for name, value in values.items()
     )
-    items = items or (ast.ProjectionItem(ast.Literal(0, span=span), NOTHING, "", span=span),)
     return ast.With(items, False, False, (), None, None, all_of(conditions), span=span)
 
 
@@ -129,8 +131,19 @@ class _Order:
                 piece = None
             yield self._search(link, start, self._target(end, piece, link.relationship.span))
             self.known |= {end, link.way.name}
+            if links:
+                yield from self._asked_early()
         for nearest in self._pieces.nearest:
             yield self._nearest(nearest)
+
+    def _asked_early(self) -> Iterator[ast.With]:
+        """What is asked of the paths that are found: before others are searched for at the end of each."""
+        again = self._pieces.again
+        ready = [each for each in again if self._is_ready(each, self.known)]
+        if ready:
+            again[:] = [each for each in again if each not in ready]
+            span = self._clause.span
+            yield _with({name: ast.Variable(name, span=span) for name in sorted(self.known)}, ready, span)
 
     def _nearest(self, nearest: Nearest) -> ast.Call:
         """What is asked of the ends alone holds for all paths between them. Nodes between these that other patterns
