@@ -3,8 +3,9 @@
     python -m benchmarks.lsqb --scale 0.1 0.3 1 [--memory 4GB] [--timeout 60] [--runs 5] [--seed 42] [--skew 1]
 
 The engines take turns, each in its own process with two threads. Every answer is checked against the others. Times are
-from text to count, planning included, with the network loaded; the median of the runs is shown. Writes a table and a
-picture to benchmarks/results.
+from text to count with the network loaded; the median of the runs is shown. `gquery` plans every run from scratch,
+`gquery again` keeps the plans of texts that it knows, as it does for its users. Writes a table and a picture to
+benchmarks/results.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
-from benchmarks.lsqb.engines import ENGINES, Answer, Worker
+from benchmarks.lsqb.engines import ENGINES, PEERS, Answer, Worker
 from benchmarks.lsqb.generate import SEED, SIZES, generate
 from benchmarks.lsqb.picture import bars
 from benchmarks.lsqb.statements import QUERIES
@@ -39,11 +40,10 @@ class Row:
     own: int
     notes: dict[str, str]
 
-    @property
-    def lead(self) -> float | None:
+    def lead(self, engine: str = "gquery") -> float | None:
         """How many times faster gquery is than the next best."""
-        mine = self.seconds["gquery"]
-        others = [seconds for name, seconds in self.seconds.items() if name != "gquery" and seconds is not None]
+        mine = self.seconds[engine]
+        others = [seconds for name in PEERS if (seconds := self.seconds[name]) is not None]
         return min(others) / mine if mine and others else None
 
 
@@ -108,17 +108,21 @@ def table(rows: list[Row]) -> str:
             "accounted MB"]  # fmt: skip
     lines = ["| " + " | ".join(head) + " |", "|" + " ---: |" * len(head)]
     for row in rows:
-        lead = "" if row.lead is None else f"{row.lead:.1f}x"
+        lead = "" if (times_faster := row.lead()) is None else f"{times_faster:.1f}x"
         times = [_milliseconds(row.seconds[name], row.notes.get(name, "")) for name in names]
         sizes = [f"{row.memory[name] / 1e6:.0f}" for name in names]
         cells = [f"{row.scale:g}", row.query, f"{row.count:,}", *times, lead, *sizes, f"{row.own / 1e6:.1f}"]
         lines.append("| " + " | ".join(cells) + " |")
     for scale in dict.fromkeys(row.scale for row in rows):
-        leads = [row.lead for row in rows if row.scale == scale and row.lead is not None]
-        mean = math.exp(statistics.fmean(math.log(lead) for lead in leads))
-        lines.append(f"\nScale factor {scale:g}: {mean:.1f} times the next best on the geometric mean, at least "
-                     f"{min(leads):.1f} times.")  # fmt: skip
+        here = [row for row in rows if row.scale == scale]
+        lines.append(f"\nScale factor {scale:g}, as many times as fast as the next best, on the geometric mean and at "
+                     f"least: {_leads(here, 'gquery')}; texts asked again {_leads(here, 'gquery again')}.")  # fmt: skip
     return "\n".join(lines)
+
+
+def _leads(rows: list[Row], engine: str) -> str:
+    leads = [lead for row in rows if (lead := row.lead(engine)) is not None]
+    return f"{math.exp(statistics.fmean(map(math.log, leads))):.1f} and {min(leads):.1f}"
 
 
 def _milliseconds(seconds: float | None, note: str) -> str:
