@@ -2,7 +2,8 @@
 
 Patterns and labelled queries on the device and end to end, beside the CPU and the times that peers were recorded with;
 rows on the device and as Arrow; R-MAT graphs; long counts on all cards. Every query is asked with texts not seen before
-on a graph that is on the card already; medians count. A count that is not the published one ends the run.
+on a graph that is on the card already, and with one that is asked again; medians count. A count that is not the
+published one ends the run.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from benchmarks.gpu.timing import Stopwatch, Taken
 _SEED = 20
 _REGRET = 1.2
 _FIRST = 5  # times the timeout
+_AGAIN = ", again"
 _ON_CARDS = "EGSM", "gMatch"  # peers that were recorded on a card, with what they take from reading the graph on
 
 
@@ -50,11 +52,13 @@ def _is_number(text: str) -> bool:
     return text.replace(".", "", 1).isdigit()
 
 
-def asked(case: Case, device: str, timeout: float, run: int) -> int:
-    """The count, which has to be the published one. The first run, which is not counted, may compile kernels."""
+def asked(case: Case, device: str, timeout: float, again: bool, run: int) -> int:
+    """The count, which has to be the published one. The first run, which is not counted, may compile kernels. again: by
+    the text of the runs before."""
     timeout *= _FIRST if run == 0 else 1
     graph = loaded(case.data, os.cpu_count() or 1)
-    count: int = graph.query(f"{case.text} // {device} {run}", device=device, timeout=timeout).scalar()
+    text = f"{case.text} // {device} {'again' if again else run}"
+    count: int = graph.query(text, device=device, timeout=timeout).scalar()
     if case.expected is not None and count % 2**64 != case.expected:  # others count in 64 bits
         raise SystemExit(f"{case.graph} {case.name} on {device}: {count:,}, not {case.expected:,}")
     return count
@@ -62,9 +66,11 @@ def asked(case: Case, device: str, timeout: float, run: int) -> int:
 
 @dataclass
 class Row:
-    """What one query takes on each device (None: not counted in time), and milliseconds of the peers that count it."""
+    """What one query takes on each device (None: not counted in time) by a new text, or by one that is asked `again`,
+    and milliseconds of the peers that count it."""
 
     name: str
+    again: bool
     taken: dict[str, Taken | None]
     peers: dict[str, float]
 
@@ -95,23 +101,37 @@ class Tables:
         self.devices: list[str] = chosen.devices
 
     def counted(self, found: Iterator[Case]) -> Iterator[str]:
-        head = ["graph", "query", "device, ms", "launches", *(f"from text: {each}, ms" for each in self.devices)]
+        asked_by = [f"{how}: {each}, ms" for how in ("from text", "asked again") for each in self.devices]
+        head = ["graph", "query", "device, ms", "launches", *asked_by]
         yield f"| {' | '.join(head)} | best peer, ms |"
-        yield "|---|---|" + "---:|" * (2 + len(self.devices)) + "---|"
-        rows = []
+        yield "|---|---|" + "---:|" * (2 + len(asked_by)) + "---|"
+        rows: list[Row] = []
         for case in found:
             peers = {name: each for name, each in case.peers.items() if each}
             best = min(peers, key=peers.__getitem__, default="")
-            asked_of = {each: partial(asked, case, each, self.timeout) for each in self.devices}
+            asked_of = {
+                f"{each}{again}": partial(asked, case, each, self.timeout, bool(again))
+                for again in ("", _AGAIN)
+                for each in self.devices
+            }
             taken = self.watch.in_turns(asked_of, self.runs)
-            row = Row(f"{case.graph} {case.name}", taken, peers)
-            rows.append(row)
-            card = row.taken.get("gpu")
+            here = [
+                Row(
+                    f"{case.graph} {case.name}",
+                    bool(again),
+                    {each: taken[each + again] for each in self.devices},
+                    peers,
+                )
+                for again in ("", _AGAIN)
+            ]
+            rows += here
+            card = taken.get("gpu")
             device = f"{card.device:,.2f} | {card.launches}" if card else "- | -"
-            times = " | ".join("-" if each is None else f"{each:,.2f}" for each in row.whole.values())
+            times = " | ".join("-" if each is None else f"{each:,.2f}" for row in here for each in row.whole.values())
             yield f"| {case.graph} | {case.name} | {device} | {times} | {f'{best} {peers[best]:g}' if best else ''} |"
-        yield ""
-        yield from self._summary(rows)
+        for again in (False, True):
+            yield f"\nTexts {'asked again' if again else 'not seen before'}:\n"
+            yield from self._summary([row for row in rows if row.again == again])
 
     def _summary(self, rows: list[Row]) -> Iterator[str]:
         for device in self.devices:

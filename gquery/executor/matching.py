@@ -168,7 +168,8 @@ class Matching:
             by_one = own.measured.matchings
             with suppress(GivenUp):
                 limit.begin(_ALONE, heard=False)
-                return own._total(matcher)
+                with standing_by(matcher):
+                    return own._total(matcher)
             limit.begin(most, heard=True)
             with suppress(OrdersGivenUp):
                 own._plan_orders(matcher)
@@ -266,7 +267,8 @@ class Matching:
         try:
             matcher = Matching(self.plan, second_half, there, self.control, self.measured)._prepared()
             self.measured.placed = placed(second_half, self.measured.matchings, engine)[1]
-            return self._total(matcher)
+            with standing_by(matcher):
+                return self._total(matcher)
         except (MemoryLimitError, UnsupportedError) as error:
             self.measured.placed = f"On the CPU: {error.message}"
             return self._total(self._prepared())

@@ -13,6 +13,7 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
+import pyarrow.acero  # noqa: F401 - else groups are DuckDB's until it has been imported
 import pytest
 
 import gquery

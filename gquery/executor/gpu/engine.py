@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Literal
 from weakref import WeakKeyDictionary
@@ -126,6 +126,12 @@ class GpuCandidates:
     def refine(self) -> None:
         with self.sets.device.guarded():
             self.sets.refine()
+
+    def repeated(self) -> tuple[Callable[[Snapshot, Control], GpuCandidates], int]:
+        (again, nbytes), device = self.sets.repeated(), self.sets.device
+        return lambda snapshot, control: GpuCandidates(
+            again(_residents.of(snapshot, device), snapshot, control)
+        ), nbytes
 
     def vertices(self, merged: tuple[int, ...]) -> NDArray[np.int32]:
         with self.sets.device.guarded():

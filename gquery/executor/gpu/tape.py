@@ -71,6 +71,10 @@ class Room:
         self._held.append(array)
         return self.device.address(array)
 
+    @property
+    def nbytes(self) -> int:
+        return sum([int(array.nbytes) for array in self._held])
+
     def _allocated(self, size: int) -> int:
         return self.hold(self.device.empty(size))
 

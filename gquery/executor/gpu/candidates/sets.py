@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 
 import numpy as np
 
@@ -10,11 +10,13 @@ from gquery.executor.backend import FilterOutcome, Masks
 from gquery.executor.gpu.candidates.candidate_set import CandidateSet, Narrowing
 from gquery.executor.gpu.candidates.filtering import Condition, Filtering, Narrowed, blank, narrow, padded
 from gquery.executor.gpu.device import DeviceArray
-from gquery.executor.gpu.resident import DeviceRows, QueryRows
+from gquery.executor.gpu.resident import DeviceRows, QueryRows, ResidentGraph
 from gquery.executor.gpu.tape import Room, Tape
 from gquery.executor.lowering.program import Rows
+from gquery.executor.progress import Control
 from gquery.planner.ir.filters import EdgePredicateFilter, EdgesFilter, Filter, SeedFilter, ValueFilter
 from gquery.planner.ir.relations import repeats
+from gquery.storage.graph import Snapshot
 
 _PAYS = 50  # a sweep that removes fewer than one of so many candidates is the last
 
@@ -123,6 +125,24 @@ class CandidateSets:
             for edge in self.graph.incident[vertex]
             if edge.source != edge.target and self.graph.binds(edge.index, vertex)
         ]
+
+    # --- for other runs ---------------------------------------------------------------------------------------
+
+    def repeated(self) -> tuple[Callable[[ResidentGraph, Snapshot, Control], CandidateSets], int]:
+        """As `Repeatable` has it. What a run makes besides is its own, since its tape may not come to an end; rows of
+        the graph are asked for again, so that others may have their room meanwhile."""
+        query, masks = self.graph, self.rows.masks
+        known = self.sets, self.outcomes, self.edge_counts, self._counted
+        common, edges = self._common.copy(), self._edges.copy()
+        rooms = {each.room for each in (*self.sets, *common.values())} | {each.held for each in edges.values()}
+
+        def again(graph: ResidentGraph, snapshot: Snapshot, control: Control) -> CandidateSets:
+            there = CandidateSets(QueryRows(graph, query, snapshot, masks, control))
+            there.sets, there.outcomes, there.edge_counts, there._counted = known
+            there._common, there._edges = common.copy(), edges.copy()
+            return there
+
+        return again, sum([room.nbytes for room in rooms if isinstance(room, Room)])
 
     # --- what is made of them ----------------------------------------------------------------------------------
 
