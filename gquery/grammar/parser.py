@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import islice
+from typing import Any
 
 from gquery.errors import GQueryError, ParseError
 from gquery.grammar import ast
@@ -49,7 +50,8 @@ def parse(text: str, check: Check = unchecked) -> ast.Query:
         tokens = scan(text, language.lexicon)
         query = _Reader(language, tokens, check).read()
         check_tree(query, len(tokens))
-        return _with_column_names(query, text)
+        named: ast.Query = _with_column_names(query, text)
+        return named
     except GQueryError as error:
         # A lone surrogate could not be printed; what replaces it keeps the columns.
         error.with_text(text.encode("utf-8", "replace").decode())
@@ -61,20 +63,30 @@ def keywords() -> frozenset[str]:
     return frozenset(_language().lexicon.keywords)
 
 
-def _with_column_names(query: ast.Query, text: str) -> ast.Query:
-    """Give each item of RETURN what its column is called without an alias."""
-    return replace(query, clauses=tuple(_named(clause, text) for clause in query.clauses))
+def _with_column_names(node: Any, text: str) -> Any:
+    """Give each item of a RETURN what its column is called without an alias, also in subqueries of expressions."""
+    if isinstance(node, tuple):
+        return tuple(_with_column_names(each, text) for each in node)
+    if not isinstance(node, ast.Node) or not _returns(node):
+        return node
+    if isinstance(node, ast.Return):
+        items = tuple(replace(item, text=_column(item.expression, text)) for item in node.items)
+        node = replace(node, items=items)
+    return replace(node, **{name: _with_column_names(getattr(node, name), text) for name in ast.parts_of(node)})
 
 
-def _named(clause: ast.Clause, text: str) -> ast.Clause:
-    match clause:
-        case ast.Union(branches=branches):
-            return replace(clause, branches=tuple(_with_column_names(branch, text) for branch in branches))
-        case ast.Call(query=query):
-            return replace(clause, query=_with_column_names(query, text))
-        case ast.Return(items=items):
-            return replace(clause, items=tuple(replace(item, text=_column(item.expression, text)) for item in items))
-    return clause
+def _returns(node: ast.Node) -> bool:
+    """Whether it is or holds a RETURN."""
+    pending: list[object] = [node]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, ast.Return):
+            return True
+        if isinstance(each, ast.Node):
+            pending += [part for part in ast.parts_in(each) if part]  # most are None or empty
+        elif isinstance(each, tuple):
+            pending += each
+    return False
 
 
 def _column(expression: ast.Expression, text: str) -> str:

@@ -147,6 +147,16 @@ CASES = {
     ],
     "MATCH (a:Person) OPTIONAL MATCH (a)-[:LIVES_IN]->(c) WHERE EXISTS { p = (c)<--() WHERE nodes(p)[1].name = 'Eve' }"
     " RETURN a.name, c.name": [("Ann", None), ("Bob", None), ("Cid", "Bergen"), ("Dee", None), ("Eve", "Bergen")],
+    # The columns of a RETURN have their names in subqueries, too.
+    "MATCH (a:Person) RETURN a.name, COUNT { MATCH (a)-[:KNOWS]->(b) RETURN b UNION RETURN a AS b } AS n": [
+        ("Ann", 2), ("Bob", 3), ("Cid", 3), ("Dee", 1), ("Eve", 1),
+    ],
+    "MATCH (a:City) RETURN a.name, COUNT { MATCH (a) RETURN a.name, a.id UNION ALL RETURN a.name, a.id } AS n": [
+        ("Oslo", 2), ("Bergen", 2),
+    ],
+    "MATCH (a:City) RETURN COLLECT { CALL (a) { MATCH (a)<--(b) RETURN b } RETURN b.name ORDER BY b.name } AS l": [
+        (["Ann", "Bob"],), (["Cid", "Eve"],),
+    ],
     # A branch that has no rows, by the labels, says nothing of what the nodes of the others are.
     "CALL { MATCH (a:Person) RETURN a UNION MATCH (a:Person&City) RETURN a } MATCH (a)-[:LIVES_IN]->(c)"
     " RETURN a.name, c.name": [("Ann", "Oslo"), ("Bob", "Oslo"), ("Cid", "Bergen"), ("Eve", "Bergen")],
