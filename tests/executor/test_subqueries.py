@@ -157,6 +157,19 @@ CASES = {
     "MATCH (a:City) RETURN COLLECT { CALL (a) { MATCH (a)<--(b) RETURN b } RETURN b.name ORDER BY b.name } AS l": [
         (["Ann", "Bob"],), (["Cid", "Eve"],),
     ],
+    # What is in sight around a subquery is so behind its WITHs.
+    "MATCH (a:Person) WHERE EXISTS { WITH 40 AS n MATCH (a)-[:KNOWS]->(b) WHERE b.age > n } RETURN a.name": [("Bob",)],
+    "MATCH (a:City) RETURN COUNT { MATCH (b) WITH DISTINCT b.name AS n MATCH (a)<--({name: n}) } AS n": [
+        (2,), (2,),
+    ],
+    "MATCH (a:Person) CALL (a) { MATCH (a)-[:KNOWS]->(b) WITH count(*) AS n WHERE n <> 2 RETURN a.age + n AS x }"
+    " RETURN a.name, x": [("Dee", None), ("Eve", 30)],
+    "MATCH (a:City) RETURN COUNT { WITH 1 AS x RETURN x UNION ALL WITH 1 AS x MATCH (a)<--() RETURN x } AS n": [
+        (3,), (3,),
+    ],
+    "MATCH (a:City) CALL { WITH a WITH a.name AS n MATCH (a:Person) RETURN a.name AS x } RETURN DISTINCT x": [
+        ("Ann",), ("Bob",), ("Cid",), ("Dee",), ("Eve",),
+    ],
     # A branch that has no rows, by the labels, says nothing of what the nodes of the others are.
     "CALL { MATCH (a:Person) RETURN a UNION MATCH (a:Person&City) RETURN a } MATCH (a)-[:LIVES_IN]->(c)"
     " RETURN a.name, c.name": [("Ann", "Oslo"), ("Bob", "Oslo"), ("Cid", "Bergen"), ("Eve", "Bergen")],

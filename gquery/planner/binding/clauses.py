@@ -40,6 +40,7 @@ from gquery.planner.binding.subqueries.in_expressions import (
     parted,
     taken_out,
 )
+from gquery.planner.binding.subqueries.outer_names import keeping_outer_names
 from gquery.planner.binding.subqueries.pattern_condition import pattern_tests
 from gquery.planner.binding.subqueries.procedures import written_out
 from gquery.planner.binding.updates.stages import refuse_writing
@@ -222,7 +223,7 @@ class ClauseBinder:
         """A subquery in an expression, which sees all that the expression sees."""
         seen = {variable.name for variable in rows}
         begin, row = self._inner(tree.query, rows, seen, alone)
-        branch = self.chain(_distinct_names(tree.query), begin, row)
+        branch = self.chain(keeping_outer_names(_distinct_names(tree.query), seen), begin, row)
         result = Variable(name, _ASKED[tree.kind])
         if tree.kind == "collect":
             values = [variable for variable in branch[-1].output if variable != row]
@@ -238,7 +239,9 @@ class ClauseBinder:
             if each.name not in names:
                 raise BindError(f"variable `{each.name}` is not defined", span=each.span)
         begin, row = self._inner(clause.query, rows, seen, alone)
-        branch = self.chain(clause.query, begin, row)
+        # A WITH at the beginning imports once: what the next one does not name is gone.
+        query = clause.query if not (clause.star or clause.imports) else keeping_outer_names(clause.query, seen)
+        branch = self.chain(query, begin, row)
         new = tuple(variable for variable in branch[-1].output if variable != row)
         if clause.star and clause.optional:
             new = tuple(variable for variable in new if variable.name not in names)

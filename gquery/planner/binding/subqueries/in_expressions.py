@@ -137,15 +137,15 @@ def filters_only(clause: ast.Clause) -> bool:
 def in_sight(clause: ast.With, names: AbstractSet[str]) -> tuple[ast.With, ...]:
     """The clause, with what its subqueries still see of the rows before it, and behind it what drops that. names: all
     before it. One that makes one row of several leaves nothing else to be seen."""
-    if clause.where is None or clause.star or clause.distinct or any(map(_aggregates, clause.items)):
+    if clause.where is None or clause.star or clause.distinct or any(map(aggregates, clause.items)):
         return (clause,)
     asked = [each for each in below(clause.where) if isinstance(each, _ASKED) or _asks_for_items(each)]
     given = [name for item in clause.items if (name := name_of(item)) is not None]
     dropped = names & {name for each in asked for name in names_in(each)} - set(given)
     if not dropped:
         return (clause,)
-    kept = replace(clause, items=(*clause.items, *_carrying(sorted(dropped), clause.span)))
-    items = clause.items if given == [NOTHING] else tuple(_carrying(given, clause.span))
+    kept = replace(clause, items=(*clause.items, *carrying(sorted(dropped), clause.span)))
+    items = clause.items if given == [NOTHING] else tuple(carrying(given, clause.span))
     return (kept, replace(filtering(clause.where), items=items, star=False, where=None))
 
 
@@ -154,11 +154,11 @@ def _asks_for_items(node: ast.Node) -> bool:
     return isinstance(node, ast.Comprehension) and holds_subquery(node)
 
 
-def _aggregates(node: ast.Node) -> bool:
+def aggregates(node: ast.Node) -> bool:
     return any(isinstance(each, ast.FunctionCall) and is_aggregate(each.name) for each in below(node))
 
 
-def _carrying(names: Iterable[str], span: Span) -> Iterator[ast.ProjectionItem]:
+def carrying(names: Iterable[str], span: Span) -> Iterator[ast.ProjectionItem]:
     return (ast.ProjectionItem(ast.Variable(name, span=span), None, name, span=span) for name in names)
 
 
