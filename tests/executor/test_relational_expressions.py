@@ -8,8 +8,10 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import gquery
 from gquery.errors import BindError, ExecutionError
 from tests.executor.relational_graph import ask, tail_of, value_of
 
@@ -225,3 +227,23 @@ def test_columns_with_nan_dictionaries_and_lists() -> None:
 def test_datetime_of_what_is_no_text_is_a_mistake(given: Any) -> None:
     with pytest.raises(BindError, match=r"`datetime` cannot take|a datetime has no `a`"):
         value_of("datetime($p)", {"p": given})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("WITH {a: 'xyz', b: 'y', c: 'z'} AS g, a RETURN g.a, replace(a.s + '', 'b', a.s)", ("xyz", "cacabdd")),
+        ("WITH {a: 1, b: 9, c: 1} AS g, a.x - 40 AS x RETURN g.a, range(x, 3)", (1, [2, 3])),
+        ("WITH {v0: [{k: 1, v: 2}]} AS b, a RETURN b.v0, collect(DISTINCT a.m)", ([{"k": 1, "v": 2}], ["b"])),
+        ("WITH {k: 1, v: 2} AS e, a RETURN e.k, collect(DISTINCT a.m)", (1, ["b"])),
+        ("WITH a AS e0 RETURN [e0][0].x, [i IN $p WHERE i = e0.x]", (42, [42])),
+    ],
+)
+def test_variables_may_be_called_as_anything(text: str, expected: Any) -> None:
+    vertices = {
+        "A": pa.table({"id": [1], "x": [42], "s": ["cabd"], "m": ["b"]}),
+        "B": pa.table({"id": [1], "m": [5]}),
+    }
+    graph = gquery.from_arrow(vertices=vertices, edges={})
+    row = graph.query(f"MATCH (a) WHERE id(a) = 1 AND a.x = 42 {text}", {"p": [42, "a", [1, "b"]]}).rows()[0]
+    assert tuple(row) == expected

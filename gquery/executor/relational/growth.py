@@ -84,23 +84,23 @@ def write_range(call: Call, arguments: list[str], around: str | None = None) -> 
     too_many = error(f"range() makes lists of at most {most:,} values{of_group}{within}")
     no_step = error("range() needs a step that is not 0")
     allowed = f"least({most}, {_share(MOST_WITHIN, around)})" if around else f"{most}"
-    last = f"WHEN (g.b::HUGEINT - g.a) // nullif(g.c, 0) >= {allowed} THEN {too_many} ELSE g.b END"
-    none = "g.a IS NULL OR g.b IS NULL OR g.c IS NULL"
-    end = f"CASE WHEN {none} THEN NULL WHEN g.c = 0 THEN {no_step} {last}"
-    return _bound_once((start, stop, step), f"generate_series(g.a, {end}, g.c)")
+    last = f"WHEN ({_B}::HUGEINT - {_A}) // nullif({_C}, 0) >= {allowed} THEN {too_many} ELSE {_B} END"
+    none = f"{_A} IS NULL OR {_B} IS NULL OR {_C} IS NULL"
+    end = f"CASE WHEN {none} THEN NULL WHEN {_C} = 0 THEN {no_step} {last}"
+    return _bound_once((start, stop, step), f"generate_series({_A}, {end}, {_C})")
 
 
 def write_replace(call: Call, arguments: list[str], around: str | None = None) -> str:
     """The text, or an error where it would be too long, or all that lists `around` have one of."""
     if not _growing_calls(call):
         return "replace({}, {}, {})".format(*arguments)
-    most = "length(g.a)::HUGEINT // greatest(length(g.b), 1) * length(g.c)"
-    found = "(length(g.a) - length(replace(g.a, g.b, ''))) // greatest(length(g.b), 1)"
-    length = f"length(g.a) + {found}::HUGEINT * (length(g.c) - length(g.b))"
+    most = f"length({_A})::HUGEINT // greatest(length({_B}), 1) * length({_C})"
+    found = f"(length({_A}) - length(replace({_A}, {_B}, ''))) // greatest(length({_B}), 1)"
+    length = f"length({_A}) + {found}::HUGEINT * (length({_C}) - length({_B}))"
     longest = _share(LONGEST_TEXT, around) if around else f"{LONGEST_TEXT}"
     is_long = f"CASE WHEN {most} > {longest} THEN {length} > {longest} ELSE FALSE END"
-    new = f"CASE WHEN {is_long} THEN {error(_LONG_TEXT)} ELSE g.c END"
-    return _bound_once(tuple(arguments), f"replace(g.a, g.b, {new})")
+    new = f"CASE WHEN {is_long} THEN {error(_LONG_TEXT)} ELSE {_C} END"
+    return _bound_once(tuple(arguments), f"replace({_A}, {_B}, {new})")
 
 
 _LONG_TEXT = f"replace() makes texts of at most {LONGEST_TEXT:,} characters"
@@ -119,10 +119,14 @@ _LONGEST = {Kind.STRING: LONGEST_TEXT, Kind.LIST: LONGEST_LIST}
 _LONG_COPIED = error(f"copies make texts of at most {LONGEST_TEXT:,} characters, lists of {LONGEST_LIST:,} values")
 
 
+_BOUND = '" bound"'  # no column's name begins like this: one that did would be meant before the parameter of a lambda
+_A, _B, _C = (f"{_BOUND}.{name}" for name in "abc")
+
+
 def _bound_once(arguments: tuple[str, ...], body: str) -> str:
-    """The body, which names the arguments g.a, g.b, g.c as often as it likes: each is written and computed once."""
+    """The body, which names the arguments as often as it likes: each is written and computed once."""
     fields = ", ".join(f"{name}: {argument}" for name, argument in zip("abc", arguments, strict=True))
-    return f"list_transform([{{{fields}}}], lambda g: {body})[1]"
+    return f"list_transform([{{{fields}}}], lambda {_BOUND}: {body})[1]"
 
 
 def most_copies(expressions: Iterable[Expression]) -> int:

@@ -64,6 +64,7 @@ def _by_key(aggregate: Aggregate, value: str, key: str) -> str:
         case "min" | "max":
             return f"arg_{aggregate.function}({value}, {key})"
     pairs = f"list_sort(list(DISTINCT {{k: {key}, v: {value}}}) FILTER ({value} IS NOT NULL))"
-    firsts = "list_filter(b.v0, lambda e, i: i = 1 OR b.v0[i - 1].k <> e.k)"
-    values = f"list_transform({firsts}, lambda e: e.v)"
-    return f"coalesce(list_transform([{{v0: {pairs}}}], lambda b: {values})[1], [])"
+    # No column's name begins with a blank: `b.v0` would be read of a column b before the parameter of a lambda.
+    firsts = """list_filter(" b".v0, lambda " e", " i": " i" = 1 OR " b".v0[" i" - 1].k <> " e".k)"""
+    values = f'list_transform({firsts}, lambda " e": " e".v)'
+    return f'coalesce(list_transform([{{v0: {pairs}}}], lambda " b": {values})[1], [])'

@@ -107,7 +107,8 @@ def _joined(sql: str, type_: Type, depth: int) -> str:
                 for name, member in parts
             ))  # fmt: skip
         case Kind.LIST if type_.item is not None:
-            return f"list_transform({sql}, lambda e{depth}: {_joined(f'e{depth}', type_.item, depth + 1)})"
+            item = f'" item {depth}"'  # no column's name begins with a blank
+            return f"list_transform({sql}, lambda {item}: {_joined(item, type_.item, depth + 1)})"
     fields = ((literal(key), field) for key, field in type_.fields)
     parts_of = (f"{key}: {_joined(f'struct_extract({sql}, {key})', field, depth)}" for key, field in fields)
     return f"{{{', '.join(parts_of)}}}"

@@ -243,7 +243,8 @@ def converted(sql: str, given: Type, wanted: Type) -> str:
     if wanted.kind is Kind.LIST and wanted.item is not None:
         if given.item is None:
             return f"{sql}::{sql_type(wanted)}"
-        return f"list_transform({sql}, lambda e: {converted('e', given.item, wanted.item)})"
+        item = '" item"'  # no column's name begins with a blank
+        return f"list_transform({sql}, lambda {item}: {converted(item, given.item, wanted.item)})"
     if wanted.kind is Kind.TEMPORAL:
         return bound((sql,), lambda value: in_units_of(value, wanted))
     if given.kind is wanted.kind is Kind.MAP and wanted.fields:
