@@ -58,6 +58,8 @@ CASES = {
     "MATCH (a)-[:KNOWS]->(b) WITH a.name AS n WHERE EXISTS { (b)-->(:City {name: 'Bergen'}) } = true RETURN n": [
         ("Bob",), ("Bob",),
     ],
+    "MATCH (a)-[:KNOWS]->(b) WITH a.name AS n, COUNT { MATCH (a) RETURN count(*) AS k } AS k"
+    " WHERE EXISTS { (b)-->(:City {name: 'Bergen'}) } = true RETURN n, k": [("Bob", 1), ("Bob", 1)],
     "MATCH (a)-[:KNOWS]->(b) WITH b AS a, a.name AS n WHERE (a)-->(:City {name: 'Bergen'}) RETURN n": [
         ("Bob",), ("Bob",),
     ],

@@ -155,7 +155,17 @@ def _asks_for_items(node: ast.Node) -> bool:
 
 
 def aggregates(node: ast.Node) -> bool:
-    return any(isinstance(each, ast.FunctionCall) and is_aggregate(each.name) for each in below(node))
+    """Whether it makes one value of several rows; what a subquery in it does is of the subquery's rows."""
+    pending: list[object] = [node]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, ast.FunctionCall) and is_aggregate(each.name):
+            return True
+        if isinstance(each, tuple):
+            pending += each
+        elif isinstance(each, ast.Node) and not isinstance(each, _ASKED):
+            pending += ast.parts_in(each)
+    return False
 
 
 def carrying(names: Iterable[str], span: Span) -> Iterator[ast.ProjectionItem]:
