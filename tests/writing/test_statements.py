@@ -218,6 +218,11 @@ CASES: dict[str, tuple[str, str, Sequence[tuple[Any, ...]]]] = {
         "MATCH (n) RETURN n.degree ORDER BY n.id",
         [(3,), (3,), (2,)],
     ),
+    "a subquery that aggregates in a value": (
+        "MATCH (n:Person) SET n.degree = COLLECT { MATCH (n)--() RETURN count(*) }[0]",
+        "MATCH (n) RETURN n.degree ORDER BY n.id",
+        [(3,), (3,), (2,)],
+    ),
     "CALL sees for each row what those before have made": (
         "MATCH (n:Person) WITH n ORDER BY n.id CALL (n) { MATCH (m:Person) SET n.last = coalesce(n.last, 0) + m.id }"
         " CALL (n) { OPTIONAL MATCH (k:Key) WITH n, count(k) AS c CREATE (:Key {k: n.id * 10 + c}) RETURN c }"

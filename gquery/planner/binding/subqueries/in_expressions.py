@@ -155,17 +155,21 @@ def _asks_for_items(node: ast.Node) -> bool:
 
 
 def aggregates(node: ast.Node) -> bool:
-    """Whether it makes one value of several rows; what a subquery in it does is of the subquery's rows."""
+    """Whether it makes one value of several rows."""
+    return next(own_aggregates(node), None) is not None
+
+
+def own_aggregates(node: ast.Node) -> Iterator[ast.FunctionCall]:
+    """The aggregates in it, but for those of its subqueries: these are of the subqueries' rows."""
     pending: list[object] = [node]
     while pending:
         each = pending.pop()
         if isinstance(each, ast.FunctionCall) and is_aggregate(each.name):
-            return True
+            yield each
         if isinstance(each, tuple):
             pending += each
         elif isinstance(each, ast.Node) and not isinstance(each, _ASKED):
             pending += ast.parts_in(each)
-    return False
 
 
 def carrying(names: Iterable[str], span: Span) -> Iterator[ast.ProjectionItem]:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 from gquery.errors import BindError
 from gquery.grammar import ast
-from gquery.planner.binding.mentions import below
+from gquery.planner.binding.subqueries.in_expressions import own_aggregates
 from gquery.planner.ir.expr import Kind, Type
-from gquery.planner.ir.functions.calls import is_aggregate
 from gquery.planner.ir.segments import Variable
 from gquery.planner.ir.updates import OWN, Given
 
@@ -27,13 +26,12 @@ class Computed:
 
     def column(self, value: ast.Expression) -> str:
         """The column of an expression. Raises BindError for an aggregate."""
-        for node in below(value):
-            if isinstance(node, ast.FunctionCall) and is_aggregate(node.name):
-                raise BindError(
-                    f"{node.name}() cannot stand in {self.word}, which is for each row",
-                    span=node.span,
-                    hint="cannot aggregate here: aggregates belong to WITH and RETURN",
-                )
+        for node in own_aggregates(value):
+            raise BindError(
+                f"{node.name}() cannot stand in {self.word}, which is for each row",
+                span=node.span,
+                hint="cannot aggregate here: aggregates belong to WITH and RETURN",
+            )
         name = f"{OWN}{len(self.items)}"
         self.items.append(ast.ProjectionItem(value, name, "", span=value.span))
         return name
