@@ -20,6 +20,7 @@ from gquery.executor.updates.rows import GivenRows
 from gquery.grammar import ast
 from gquery.planner.binding.clauses import imported
 from gquery.planner.binding.mentions import name_of
+from gquery.planner.binding.subqueries.outer_names import query_of
 from gquery.planner.binding.updates.stage import ROW
 from gquery.planner.ir.segments import Variable
 from gquery.planner.ir.types.common_type import unify
@@ -37,11 +38,12 @@ def called(call: ast.Call, rows: GivenRows, run: Run) -> GivenRows:
     """Each row with those that the query gives for it; as it is, where that gives none. Without a row the query runs
     over none, which tells its columns."""
     seen = _seen(call, rows)
+    query = query_of(call, {variable.name for variable in seen.variables})
     if not call.query.returns and _only_writes(call.query):
-        run(call.query.clauses, seen)
+        run(query.clauses, seen)
         return rows
     each_row = (np.arange(row, min(row + 1, rows.count)) for row in range(max(rows.count, 1)))
-    found = [_of_query(call.query, seen.take(row), run) for row in each_row]
+    found = [_of_query(query, seen.take(row), run) for row in each_row]
     if not call.query.returns:
         return rows
     inner = _together(found)

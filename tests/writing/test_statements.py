@@ -230,6 +230,12 @@ CASES: dict[str, tuple[str, str, Sequence[tuple[Any, ...]]]] = {
         "MATCH (n:Person), (k:Key) WHERE k.k / 10 = n.id RETURN n.last, n.c, k.k ORDER BY n.id",
         [(6, 0, 10), (6, 1, 21), (6, 2, 32)],
     ),
+    "what CALL sees stays in sight behind its WITHs": (
+        "MATCH (n:Person) CALL (n) { MATCH (n)--() WITH count(*) AS c WITH c + 1 AS d MATCH (n)"
+        " CREATE (:Key {k: d, n: n.id}) }",
+        "MATCH (k:Key) RETURN k.n, k.k ORDER BY k.n",
+        [(1, 4), (2, 4), (3, 3)],
+    ),
     "CALL that only writes": (
         "MATCH (n:Person) CALL { WITH n MERGE (p:Parity {odd: n.id % 2}) SET n.called = true }",
         "MATCH (n:Person {called: true}), (p:Parity) RETURN count(DISTINCT n), count(DISTINCT p)",

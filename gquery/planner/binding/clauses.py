@@ -40,7 +40,7 @@ from gquery.planner.binding.subqueries.in_expressions import (
     parted,
     taken_out,
 )
-from gquery.planner.binding.subqueries.outer_names import keeping_outer_names
+from gquery.planner.binding.subqueries.outer_names import keeping_outer_names, query_of
 from gquery.planner.binding.subqueries.pattern_condition import pattern_tests
 from gquery.planner.binding.subqueries.procedures import written_out
 from gquery.planner.binding.updates.stages import refuse_writing
@@ -239,9 +239,7 @@ class ClauseBinder:
             if each.name not in names:
                 raise BindError(f"variable `{each.name}` is not defined", span=each.span)
         begin, row = self._inner(clause.query, rows, seen, alone)
-        # A WITH at the beginning imports once: what the next one does not name is gone.
-        query = clause.query if not (clause.star or clause.imports) else keeping_outer_names(clause.query, seen)
-        branch = self.chain(query, begin, row)
+        branch = self.chain(query_of(clause, seen), begin, row)
         new = tuple(variable for variable in branch[-1].output if variable != row)
         if clause.star and clause.optional:
             new = tuple(variable for variable in new if variable.name not in names)

@@ -11,6 +11,12 @@ from gquery.planner.binding.subqueries.in_expressions import aggregates, carryin
 from gquery.records import replace
 
 
+def query_of(call: ast.Call, names: AbstractSet[str]) -> ast.Query:
+    """The query of a CALL. A WITH at its beginning imports names once: what the next one does not name is gone. names:
+    those that it sees."""
+    return keeping_outer_names(call.query, names) if call.star or call.imports else call.query
+
+
 def keeping_outer_names(query: ast.Query, names: AbstractSet[str]) -> ast.Query:
     """The query with what its WITHs, and those of its branches, have to carry on. names: those around it."""
     (*_, last) = query.clauses
