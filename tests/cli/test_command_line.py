@@ -294,3 +294,22 @@ def test_streams_that_are_closed(saved: str, tmp_path: Path, arguments: str, cod
     done = subprocess.run(command, shell=True, cwd=tmp_path, env=found, capture_output=True, check=False)
     assert (done.returncode, done.stderr.decode()[: len(said)]) == (code, said)
     assert bool(done.stderr) == bool(said)
+
+
+NAMES = {"Straße": {"id": [1], "имя": ["Ж"]}}
+
+
+def told_in(encoding: str, *arguments: str, script: bytes = b"") -> tuple[int, bytes, str]:
+    """Exit code, stdout and stderr of a process whose standard streams have an encoding."""
+    found = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run([*GQUERY, *arguments], cwd=ROOT, env=found, input=script, capture_output=True, check=False)
+    return done.returncode, done.stdout, done.stderr.decode(encoding)
+
+
+def test_a_character_that_stdout_cannot_write(tmp_path: Path) -> None:
+    gquery.from_arrow(NAMES, {}).save(tmp_path / "names.gq")
+    saved = str(tmp_path / "names.gq")
+    code, out, _ = told_in("cp1252", "run", saved, "MATCH (a) RETURN a", "--format", "table")
+    assert (code, "(:Straße {id: 1, \\u0438\\u043c\\u044f: '\\u0416'})" in out.decode("cp1252")) == (0, True)
+    code, out, _ = told_in("ascii", "explain", saved, "MATCH (a:Straße) RETURN a")
+    assert (code, b"(a:Stra\\xdfe)" in out) == (0, True)
