@@ -84,11 +84,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _open_standard_streams() -> None:
     """A process may begin without them, as after `<&-` and `>&-`: then there is nothing to read, and writing fails.
 
-    A name that the encoding of stdout lacks, as where Windows writes to a pipe, is spelt out as stderr does it."""
+    A name that the encoding of stdout lacks, as where Windows writes to a pipe, is spelt out as stderr does it. A
+    script is in UTF-8, as files are; where it is not, the parser shows the place."""
     sys.stdin = sys.stdin or os.fdopen(os.open(os.devnull, os.O_RDONLY))
     sys.stdout = sys.stdout or os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+    if isinstance(sys.stdin, TextIOWrapper) and not sys.stdin.isatty():
+        sys.stdin.reconfigure(encoding="utf-8-sig", errors="surrogateescape")
 
 
 def _end_soon() -> None:

@@ -73,7 +73,7 @@ def query_text(query: str) -> str:
     if not query.startswith("@"):
         return query
     try:
-        return Path(query[1:]).read_text(encoding="utf-8")
+        return Path(query[1:]).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UsageError(f"cannot read {query[1:]}: {error.strerror}") from None
     except UnicodeDecodeError:

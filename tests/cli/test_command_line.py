@@ -313,3 +313,14 @@ def test_a_character_that_stdout_cannot_write(tmp_path: Path) -> None:
     assert (code, "(:Straße {id: 1, \\u0438\\u043c\\u044f: '\\u0416'})" in out.decode("cp1252")) == (0, True)
     code, out, _ = told_in("ascii", "explain", saved, "MATCH (a:Straße) RETURN a")
     assert (code, b"(a:Stra\\xdfe)" in out) == (0, True)
+
+
+def test_a_script_is_utf_8(saved: str, tmp_path: Path) -> None:
+    script = "RETURN 'é' AS x"
+    (tmp_path / "script.cypher").write_text(script, encoding="utf-8-sig")  # an editor on Windows begins with a mark
+    for arguments in ([saved], ["run", saved, "-"], ["run", saved, f"@{tmp_path}/script.cypher"]):
+        done = told_in("ascii", *arguments, script=script.encode("utf-8-sig"))
+        assert done[:2] == (0, '"x"\n"é"\n'.encode())
+    code, _, err = told_in("utf-8", saved, script=script.encode("latin-1"))
+    assert code == 1
+    assert err.endswith("hint: was the text decoded with the right encoding?\n")
