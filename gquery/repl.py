@@ -100,15 +100,13 @@ def history_file() -> Path:
 
 
 def _history() -> History:
-    from prompt_toolkit.history import FileHistory, InMemoryHistory
+    from gquery.terminal.entry.history import KeptHistory
 
     file = history_file()
-    try:
+    with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch(mode=0o600)
-    except OSError:  # a home that cannot be written is no reason to fail
-        return InMemoryHistory()
-    return FileHistory(file)
+    return KeptHistory(file)
 
 
 def _keys() -> KeyBindings:

@@ -69,6 +69,11 @@ def test_a_home_that_cannot_be_written(screen: Screen, monkeypatch: pytest.Monke
     assert "timing: off" in type_in(screen, f":timing off{ENTER}{CTRL_D}")
 
 
+def test_a_history_that_cannot_be_written(screen: Screen) -> None:
+    repl.history_file().mkdir(parents=True)
+    assert "timing: off" in type_in(screen, f":timing off{ENTER}{CTRL_D}")
+
+
 def test_toolbar(screen: Screen) -> None:
     def text() -> str:
         return "".join(piece[1] for piece in repl.toolbar(screen.shell))
