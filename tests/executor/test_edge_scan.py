@@ -200,3 +200,19 @@ def test_edges_that_are_gone_and_new_ones(device: str, pieces: None) -> None:
     assert Counter(store.graph.query(text, device=device).rows()) == expected
     above = Counter(store.graph.query(text.replace("RETURN", "WHERE p.m >= 6 RETURN"), device=device).rows())
     assert above == Counter({row: count for row, count in expected.items() if (row[2] or 0) >= 6})
+
+
+def test_edges_that_have_got_another_type_one_by_one() -> None:
+    """They lie among the others by id, in a table of their own, and are no batches of their own."""
+    count = 3000
+    ends = {"source": list(range(count)), "target": [(at + 1) % count for at in range(count)]}
+    table = {**ends, "m": [0.5] * count}
+    store = gquery.Store(gquery.from_arrow({"A": {"id": list(range(count))}}, {("A", "P", "A"): table}))
+    store.execute("MATCH (a)-[p]->() WHERE a.id % 2 = 0 SET p.m = 1")
+    store.execute("MATCH (a)-[p]->() WHERE a.id % 10 < 2 DELETE p")
+    for condition, fits in (("true", lambda m: True), ("p.m > 0.7", lambda m: m > 0.7)):
+        result = store.graph.query(f"MATCH (a)-[p:P]->(b) WHERE {condition} RETURN a.id, b.id, p.m")
+        batches = list(result.batches())
+        expected = [(at, (at + 1) % count, (1, 0.5)[at % 2]) for at in range(count) if at % 10 >= 2]
+        assert sorted(result.rows()) == [row for row in expected if fits(row[2])]
+        assert len(batches) < 4

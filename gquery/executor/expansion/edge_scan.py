@@ -18,10 +18,15 @@ from gquery.executor.backend import Candidates, Masks
 from gquery.executor.expansion.expand import PIECE, Matches
 from gquery.executor.lowering.reading import Reading
 from gquery.planner.ir.match_plan import MatchPlan
+from gquery.storage.sorting import among
 
 Item = TypeVar("Item")
+Piece = list[tuple[int, int]]
+"""Ids that are gone through at once: [begin, end) beside each other in a table, or several such ranges that are
+short."""
 
 _FIRST = 1 << 12  # edges of the first piece: few matches may be enough
+_FEW_BESIDE = 1 << 10  # ids beside each other in a table that are not worth a piece of their own
 _LARGEST = 1 << 19  # edges of a piece: threads take turns at what Python does for each
 _ROUNDS = 4  # pieces for each thread at least, of many edges
 _MANY = 1 << 16  # edges that are worth a second thread
@@ -69,15 +74,14 @@ class EdgeScan:
         from gquery.executor.cpu.machine.slices import made_of  # takes long to import, and is there by now
 
         control, pieces = self._reading.control, self._pieces
-        edges = sum(end - begin for begin, end in pieces)
+        edges = sum(map(_size, pieces))
 
-        def made(piece: tuple[int, int]) -> Iterator[Item]:
-            begin, end = piece
-            for matches in self._matches(begin, end):
+        def made(piece: Piece) -> Iterator[Item]:
+            for matches in self._matches(piece):
                 control.found(matches.count)
                 yield from behind(matches)
             with self._lock:
-                self._done += end - begin
+                self._done += _size(piece)
             control.reached(self._done / edges)
 
         return made_of(pieces, self._threads if edges >= _MANY else 1, control.check, made)
@@ -91,26 +95,35 @@ class EdgeScan:
         members[found] = True
         return np.packbits(members, bitorder="little")
 
-    def _cut(self) -> list[tuple[int, int]]:
-        """What is gone through at once: of the edges that are listed as kept, or of ids beside each other in a
-        table."""
+    def _cut(self) -> list[Piece]:
+        """What is gone through at once: of the edges that are listed as kept, or of all ids. Where single edges have
+        got values of another type, ids of one table lie among those of another one."""
         few = None if self._kept is None else self._kept.few
         edges, memory = self._reading.snapshot.edges, self._reading.control.memory
         segments = edges.numbers.of(edges.tables_of(self._edge.types))
         ranges = [(begin, end) for begin, end, *_ in segments] if few is None else [(0, len(few))]
         share = sum(end - begin for begin, end in ranges) // (_ROUNDS * self._threads)
         most = memory.rows(min(_LARGEST, max(PIECE, share)))
-        pieces, size = [], min(_FIRST, most)
+        pieces: list[Piece] = []
+        scattered: Piece = []
+        size, held = min(_FIRST, most), 0
         for begin, end in ranges:
+            if 0 < end - begin < min(_FEW_BESIDE, size):
+                scattered.append((begin, end))
+                held += end - begin
+                if held >= size:
+                    pieces.append(scattered)
+                    scattered, held, size = [], 0, min(2 * size, most)
+                continue
             while begin < end:
-                pieces.append((begin, min(begin + size, end)))
+                pieces.append([(begin, min(begin + size, end))])
                 begin, size = begin + size, min(2 * size, most)
-        return pieces
+        return [*pieces, scattered] if scattered else pieces
 
-    def _matches(self, begin: int, end: int) -> Iterator[Matches]:
+    def _matches(self, piece: Piece) -> Iterator[Matches]:
         """Those of a piece."""
         began = time.perf_counter()
-        edges = self._stored(begin, end)
+        edges = self._stored(*piece[0]) if len(piece) == 1 else self._scattered(piece)
         ways = [edges] if self._edge.directed else [edges, edges.turned()]
         found = [each for each in map(self._fitting, ways) if len(each.sources)]
         with self._lock:
@@ -138,6 +151,14 @@ class EdgeScan:
         there[gone - begin] = False
         return found.chosen(np.flatnonzero(there))
 
+    def _scattered(self, piece: Piece) -> _Edges:
+        """The same of a piece whose ids lie apart."""
+        edges, kept = self._reading.snapshot.edges, self._kept
+        ids = np.concatenate([np.arange(begin, end) for begin, end in piece])
+        ids = ids if kept is None else ids[kept.mask[ids]]
+        ids = ids[~among(ids, edges.gone)] if len(edges.gone) else ids
+        return _Edges(*edges.ends_of(ids), ids if self._listed else None)
+
     def _fitting(self, edges: _Edges) -> _Edges:
         """The edges both of whose ends are candidates, and differ where they have to."""
         apart, count = bool(self._plan.problem.different), len(edges.sources)
@@ -150,3 +171,7 @@ class EdgeScan:
         kept = np.empty(count + 1, np.int64)
         made = with_ends(count, address(edges.sources), address(edges.targets), ahead, behind, apart, kept)
         return edges if made == count else edges.chosen(kept[:made])
+
+
+def _size(piece: Piece) -> int:
+    return sum(end - begin for begin, end in piece)
