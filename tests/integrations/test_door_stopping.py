@@ -142,6 +142,7 @@ def test_a_forked_process() -> None:
         "print(con.execute(\"FROM gquery('g', 'RETURN 3 AS x')\").fetchall())\n"
     )
     assert ran.stdout.split("\n")[:4] == ["[(1,)]", "[(2,)]", "0", "[(3,)]"], ran.stderr
+    assert "Exception ignored" not in ran.stderr
 
 
 @needs_native

@@ -108,15 +108,17 @@ class Watcher:
 
     def _begin_again(self) -> None:
         """A forked process has no threads of its parent's, and would wake its parent's."""
+        parents = self._waker  # stays open until another one is in its place
         self._begin()
-        self.install()
+        self.install(parents.fileno())
 
-    def install(self) -> None:
-        """Has Ctrl-C wake the thread, for DuckDB may work long without looking at signals itself."""
+    def install(self, replaced: int = -1) -> None:
+        """Has Ctrl-C wake the thread, for DuckDB may work long without looking at signals itself. replaced: what woke
+        it before."""
         ctrl_c.install()
         with contextlib.suppress(ValueError):  # not the main thread
             before = signal.set_wakeup_fd(self._waker.fileno(), warn_on_full_buffer=False)
-            if before not in (-1, self._waker.fileno()):
+            if before not in (-1, replaced, self._waker.fileno()):
                 signal.set_wakeup_fd(before)  # someone else's, such as asyncio's
 
     def add(self, context: int | None, stop: Callable[[], None], on_main: bool) -> object:
