@@ -80,6 +80,15 @@ class SecondHalf(Protocol):
         """An order for each partial match took too long, and is not tried again for what is like this."""
         ...
 
+    @property
+    def is_little(self) -> bool:
+        """Whether the CPU is thought to have counted, where all else stands by, before a card has begun."""
+        ...
+
+    def counted(self, matchings: Sequence[MatchPlan], seconds: float | None) -> None:
+        """A count by these plans took the CPU so long, but for what it stands by with; None: it was a card's."""
+        ...
+
     def on_card(self, matchings: Sequence[MatchPlan], threads: int, missing: int, started: bool) -> tuple[bool, str]:
         """Whether counting goes to a card rather than to so many threads, and why. missing: bytes that are not there
         yet; started: whether the card has been used."""

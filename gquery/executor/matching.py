@@ -96,10 +96,26 @@ class Matching:
             return self._walked_beside() if tried is None else tried
         if not self._is_card_ready:
             return self._counted()
-        if not self.second_half.is_doubted:
-            return self._filtered_on_card()
-        raced = self._raced()
-        return self._counted() if raced is None else raced
+        if self._is_asked_again and self.second_half.is_little:
+            return self._counted_at_once()
+        count = self._raced() if self.second_half.is_doubted else self._filtered_on_card()
+        if count is None:
+            return self._counted()
+        self.second_half.counted(self.measured.matchings, None)
+        return count
+
+    @property
+    def _is_asked_again(self) -> bool:
+        """Whether what the CPU makes ready would stand by for the next run, as there has been one before."""
+        key = key_of(self.second_half, self.engine, self.engine.backend(self.control.check), self.control)
+        return key is not None and self.engine.snapshot.idle.expects(key)
+
+    def _counted_at_once(self) -> int:
+        """The number, by the CPU, which has it before a card has begun."""
+        count = replace(self, engine=replace(self.engine, beside=None))._counted()
+        self.second_half.counted(self.measured.matchings, self.measured.profile.seconds.get("search", 0.0))
+        self.measured.placed = "On the CPU: it is asked again, and soon done"
+        return count
 
     def _counted(self) -> int:
         """The number, where it pays; by one order for all partial matches where an order for each takes longer. Where

@@ -19,7 +19,7 @@ from gquery.executor.backend import Backend, Masks
 from gquery.executor.gpu.engine import GpuBackend
 from gquery.executor.progress import Control
 from gquery.planner.ir.match_plan import MatchPlan
-from gquery.planner.search import costs, second_half
+from gquery.planner.search import costs, second_half, settled
 from gquery.session import Graph
 from gquery.settings import Settings
 from gquery.stopping import Check
@@ -99,6 +99,20 @@ def test_a_card_that_is_ready_counts_what_is_little_too(has_room: bool, monkeypa
     assert ("no room for 1,024 bytes" in said) == (not has_room)
     assert graph().query(TEXT).scalar() == expected
     assert beside.asked == 2
+
+
+@pytest.mark.parametrize(("changed", "on_card"), [({}, 1), ({"little": 0.0}, 6), ({"begins": -1.0}, 5)])
+def test_what_is_little_goes_to_the_cpu_when_it_is_asked_again(
+    changed: dict[str, float], on_card: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside, asked = Beside(emulated(Settings())), graph()
+    expected = asked.query(TEXT, device="cpu").scalar()
+    monkeypatch.setattr("gquery.session.card_beside", lambda _: beside)
+    for module in (costs, settled):
+        monkeypatch.setattr(module, "CARD", replace(costs.CardCosts(), **{"little": 1e9, "begins": 60.0, **changed}))
+    for _ in range(6):
+        assert asked.query(TEXT).scalar() == expected
+    assert beside.asked == on_card
 
 
 @pytest.mark.parametrize("has_graph", [True, False])

@@ -244,6 +244,8 @@ class CardCosts:
     start: float = 1.2e8  # of the first query of a process: CuPy and the kernels are loaded
     byte: float = 0.01  # of a graph that is not on the card yet
     look: float = 0.02  # what the card takes for a look
+    little: float = 25_000.0  # looks with which the CPU is done before a card has begun, where all else stands by
+    begins: float = 0.003  # seconds that it takes to begin, and back
     cores: float = 3.0  # of the CPU's cores, so many are made use of at most
     filters: float = 15_000_000.0  # looks that filters have to save for their launch: a card takes little for each
     patience: float = 20.0  # times as dear as on the CPU are plans that are worth improving, or weighing others

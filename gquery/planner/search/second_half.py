@@ -53,6 +53,13 @@ class SecondHalf:
         matches there are."""
         return plan_matching(self.plan, known, space, reason, self.context.under(check, sampler))
 
+    @property
+    def is_little(self) -> bool:
+        """Not known: nothing is remembered."""
+        return False
+
+    def counted(self, matchings: Sequence[MatchPlan], seconds: float | None) -> None: ...
+
     def on_card(self, matchings: Sequence[MatchPlan], threads: int, missing: int, started: bool) -> tuple[bool, str]:
         """Whether counting goes to a card, and why: see `costs.on_card`."""
         if any(each.strategy == "adaptive" for each in matchings):

@@ -11,6 +11,7 @@ from gquery.planner.ir.query_plan import QueryPlan
 from gquery.planner.ir.walks import Sampler
 from gquery.planner.memo.recent import Recent
 from gquery.planner.search.alike.orbits import Turn
+from gquery.planner.search.costs import CARD
 from gquery.planner.search.second_half import SecondHalf
 from gquery.records import replace
 from gquery.stopping import Check
@@ -34,6 +35,7 @@ class Settled:
         self._for_card: Settled | None = None
         self._adaptive: Settled | None = None
         self._steady: Settled | None = None
+        self._looks_little = self._took_long = False
 
     @cached_property
     def parameters(self) -> tuple[str, ...] | None:
@@ -85,6 +87,17 @@ class Settled:
 
     def on_card(self, matchings: Sequence[MatchPlan], threads: int, missing: int, started: bool) -> tuple[bool, str]:
         return self.planned.on_card(matchings, threads, missing, started)
+
+    @property
+    def is_little(self) -> bool:
+        """By what it was planned to take on a card, until it has taken the CPU longer."""
+        return self._looks_little and not self._took_long
+
+    def counted(self, matchings: Sequence[MatchPlan], seconds: float | None) -> None:
+        if seconds is None:
+            self._looks_little = sum(each.cost for each in matchings) < CARD.little
+        elif seconds > CARD.begins:
+            self._took_long = True
 
     def for_card(self) -> Settled:
         """The same for a card, with what that settles."""
