@@ -311,10 +311,11 @@ def test_little_of_python_s_stack_is_left_to_write(graph: gquery.Graph) -> None:
 
 
 @pytest.mark.parametrize("copied", [pickle.dumps, copy.copy, copy.deepcopy])
-def test_a_graph_and_a_store_cannot_be_pickled(copied: Any, tmp_path: Path) -> None:
+def test_graphs_stores_and_watches_cannot_be_pickled(copied: Any, tmp_path: Path) -> None:
     """What came was an AttributeError about a local function, for an opened graph another one."""
     made = gquery.from_arrow(vertices={"A": {"id": [1]}}, edges={})
     made.save(tmp_path / "a.gq")
-    for each in (made, gquery.open(tmp_path / "a.gq"), gquery.Store(made)):
+    store = gquery.Store(made)
+    for each in (made, gquery.open(tmp_path / "a.gq"), store, store.watch("MATCH (a) RETURN a.id")):
         with pytest.raises(gquery.ExecutionError, match="cannot be pickled or copied"):
             copied(each)

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from types import TracebackType
+from typing import NoReturn
 from weakref import WeakMethod
 
 import pyarrow as pa
@@ -102,6 +103,10 @@ class Watch:
         """What is done for a change of few edges, and why, with the plan of it; estimates are for the newest version
         that there is."""
         return self._standing.explain(self._versions.newest)
+
+    def __reduce__(self) -> NoReturn:
+        raise ExecutionError("a watch cannot be pickled or copied: each change is told once",
+                             hint="make another with store.watch, `after` the version of this one")  # fmt: skip
 
     def __iter__(self) -> Iterator[Change]:
         """Waits for versions until the watch or its store is closed."""

@@ -5,20 +5,27 @@ from __future__ import annotations
 import os
 import pty
 import select
+import termios
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 
 class Terminal:
-    """screen: all that has been printed, as bytes; what was waited for is cut off."""
+    """screen: all that has been printed, as bytes; what was waited for is cut off. child: the process that runs."""
 
-    def __init__(self, master: int) -> None:
+    def __init__(self, master: int, child: int) -> None:
         self._master = master
+        self.child = child
         self.screen = b""
 
     def type(self, keys: bytes) -> None:
         os.write(self._master, keys)
+
+    @property
+    def echoes(self) -> bool:
+        """Whether what is typed is shown, where no program does so itself."""
+        return bool(termios.tcgetattr(self._master)[3] & termios.ECHO)
 
     def wait_for(self, *words: bytes, seconds: float) -> bytes:
         """The first of the words that is printed. Raises TimeoutError."""
@@ -45,7 +52,7 @@ def at_terminal(command: Sequence[str], environment: Mapping[str, str]) -> Itera
     if child == 0:
         os.execvpe(command[0], list(command), dict(environment))
     try:
-        yield Terminal(master)
+        yield Terminal(master, child)
     finally:
         os.close(master)  # the child gets SIGHUP
         os.kill(child, 9)

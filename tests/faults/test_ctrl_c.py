@@ -186,3 +186,19 @@ def test_at_the_prompt_of_the_shell(tmp_path: Path) -> None:
             terminal.wait_for(b"ancelled", seconds=2 * patience())
         terminal.wait_for(b"gquery>", seconds=5 * patience())
         terminal.type(b":quit\r")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs a terminal of Unix")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_process_that_is_ended_at_the_prompt_leaves_the_terminal_as_it_was(number: int, tmp_path: Path) -> None:
+    home = {"XDG_STATE_HOME": str(tmp_path), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
+    command = [sys.executable, "-m", "gquery", "shell"]
+    with at_terminal(command, {**os.environ, "PYTHONPATH": str(ROOT), **home}) as terminal:
+        echoes = terminal.echoes
+        terminal.wait_for(b"gquery>", seconds=60)
+        os.kill(terminal.child, number)
+        ended = os.waitid(os.P_PID, terminal.child, os.WEXITED | os.WNOWAIT)
+        assert ended is not None
+        assert (ended.si_code, ended.si_status) == (os.CLD_KILLED, number)
+        assert echoes
+        assert terminal.echoes

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.input import Input
 
+_ENDING = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
+
 
 class CtrlC:
     """Hears SIGINT, from `with` on, and says who gets it."""
@@ -39,7 +41,8 @@ class CtrlC:
     def prompt(self) -> str:
         """What the user enters. Raises EOFError, and KeyboardInterrupt for Ctrl-C at the prompt."""
         self._runs = False
-        return self._session.prompt(pre_run=self._forget, handle_sigint=False)
+        with self._put_away():
+            return self._session.prompt(pre_run=self._forget, handle_sigint=False)
 
     @contextmanager
     def interrupts(self) -> Iterator[None]:
@@ -52,19 +55,42 @@ class CtrlC:
         finally:
             self._runs = False
 
+    @contextmanager
+    def _put_away(self) -> Iterator[None]:
+        """A signal that ends the process puts the prompt away first: it leaves the terminal as it was."""
+        ended: list[int] = []
+
+        def end(number: int, frame: FrameType | None) -> None:
+            ended.append(number)
+            self._soon(EOFError)
+
+        heard = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
+        for number in heard:
+            signal.signal(number, end)
+        try:
+            yield
+        finally:
+            for number in heard:
+                signal.signal(number, signal.SIG_DFL)
+            for number in ended:
+                signal.raise_signal(number)
+
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self._runs:
             raise KeyboardInterrupt
         self._pressed = True
-        loop = self._session.app.loop
-        if loop is not None:
-            loop.call_soon_threadsafe(self._end_prompt)
+        self._soon(KeyboardInterrupt)  # a SIGINT at the prompt that no key brought, such as that of `kill -INT`
 
-    def _end_prompt(self) -> None:
-        """A SIGINT at the prompt that no key brought, such as that of `kill -INT`."""
+    def _soon(self, exception: type[BaseException]) -> None:
+        """The prompt raises this, where it is there."""
         app = self._session.app
-        if app.is_running and not app.is_done:
-            app.exit(exception=KeyboardInterrupt)
+
+        def end() -> None:
+            if app.is_running and not app.is_done:
+                app.exit(exception=exception)
+
+        if app.loop is not None:
+            app.loop.call_soon_threadsafe(end)
 
     def _forget(self) -> None:
         """A press before the prompt is there came too late for the last statement."""
