@@ -34,7 +34,7 @@ class CountingDevice(EmulatedDevice):
 
 
 @pytest.fixture
-def device(monkeypatch: pytest.MonkeyPatch) -> CountingDevice:
+def card(monkeypatch: pytest.MonkeyPatch) -> CountingDevice:
     device = CountingDevice(emulated_device().library)
     monkeypatch.setitem(devices.BACKENDS, "gpu", lambda _: GpuBackend(device))
     return device
@@ -48,21 +48,21 @@ def ring(length: int = 90) -> gquery.Graph:
     return gquery.from_arrow({"V": {"id": list(range(length))}}, edges)
 
 
-def asked(graph: gquery.Graph, text: str, device: str = "gpu", least: int = 10, **settings: Any) -> list[Any]:
+def asked(graph: gquery.Graph, text: str, on: str = "gpu", least: int = 10, **settings: Any) -> list[Any]:
     parameters = {"least": least} if "$" in text else None
-    return sorted(graph.query(text, parameters, device=device, **settings).rows())
+    return sorted(graph.query(text, parameters, device=on, **settings).rows())
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_nothing_is_filtered_again(text: str, device: CountingDevice) -> None:
+def test_nothing_is_filtered_again(text: str, card: CountingDevice) -> None:
     graph = ring()
     expected = asked(graph, text, "cpu")
     launches, held = [], []
     for _ in range(6):
-        before = device.launches
+        before = card.launches
         assert asked(graph, text) == expected
-        launches.append(device.launches - before)
-        held.append(device.held)
+        launches.append(card.launches - before)
+        held.append(card.held)
     assert launches[2:] == [launches[2]] * 4
     assert launches[2] < launches[0]
     assert held[2:] == [held[2]] * 4
@@ -70,14 +70,14 @@ def test_nothing_is_filtered_again(text: str, device: CountingDevice) -> None:
 
 
 @pytest.mark.parametrize("text", [COUNTED, LISTED])
-def test_by_values_of_parameters(text: str, device: CountingDevice) -> None:
+def test_by_values_of_parameters(text: str, card: CountingDevice) -> None:
     graph = ring()
     for least in (10, 80, 10, 10, 80, 0, 80):
         assert asked(graph, text, least=least) == asked(graph, text, "cpu", least)
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_after_runs_that_did_not_end(text: str, device: CountingDevice) -> None:
+def test_after_runs_that_did_not_end(text: str, card: CountingDevice) -> None:
     graph = ring()
     expected = asked(graph, text, "cpu")
     for turn in range(4):
@@ -90,15 +90,15 @@ def test_after_runs_that_did_not_end(text: str, device: CountingDevice) -> None:
         assert asked(graph, text) == expected
 
 
-def test_graphs_leave_the_card_all_the_same(device: CountingDevice) -> None:
+def test_graphs_leave_the_card_all_the_same(card: CountingDevice) -> None:
     """What stands by holds candidates, and not the graph."""
     graph, other = ring(3_000), ring(50)
     for _ in range(3):
         asked(graph, CLIQUES)
-    held = device.held
+    held = card.held
     monkey = pytest.MonkeyPatch()
     with monkey.context() as patched:
         patched.setattr(CountingDevice, "free_bytes", lambda self: 0 if self.held >= held else 8 << 20)
         asked(other, COUNTED)
-        assert device.held < held
+        assert card.held < held
     assert asked(graph, CLIQUES) == asked(graph, CLIQUES, "cpu")
