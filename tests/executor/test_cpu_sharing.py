@@ -109,11 +109,13 @@ def test_work_is_given_where_a_kernel_claims_it(monkeypatch: pytest.MonkeyPatch)
         give(self, task, claimed)
 
     monkeypatch.setattr(sharing.Sharing, "give", noted)
-    result = graph.with_settings(threads=3).query(
-        "MATCH REPEATABLE ELEMENTS (a {id: 7})-[]->(b)-[]->(c)-[]->(d) RETURN id(b) AS b, id(c) AS c, id(d) AS d"
-    )
-    assert result.to_arrow().num_rows == 200**3
-    assert any(given)
+    asked = graph.with_settings(threads=3)
+    text = "MATCH REPEATABLE ELEMENTS (a {id: 7})-[]->(b)-[]->(c)-[]->(d) RETURN id(b) AS b, id(c) AS c, id(d) AS d"
+    for _ in range(20):  # on a busy machine one thread may have done all before another has begun
+        assert asked.query(text).to_arrow().num_rows == 200**3
+        if any(given):
+            return
+    raise AssertionError("nothing was given")
 
 
 def test_who_waits_wakes_when_nothing_is_left() -> None:
