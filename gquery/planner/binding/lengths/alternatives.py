@@ -16,8 +16,10 @@ from gquery.grammar import ast
 from gquery.planner.binding.lengths.names import Unused, substituted
 from gquery.planner.binding.lengths.repeated import is_relationship
 from gquery.planner.binding.lengths.repeats import names_no_path
+from gquery.planner.binding.lengths.unrolled import unrolled
 from gquery.planner.binding.mentions import below, binds, named, names_in
 from gquery.planner.binding.scope import NOTHING
+from gquery.planner.binding.subqueries.pattern_condition import all_of, joined_by_and
 from gquery.records import record, replace
 from gquery.settings import MatchMode
 
@@ -152,20 +154,42 @@ class _Fixed:
         self._conditions: list[ast.Expression] = []
         self._equal: list[ast.Expression] = []
         pending = iter(lengths)
-        self._patterns = [self._pattern(path, pending) for path in clause.patterns]
+        self._asked = [] if clause.where is None else list(joined_by_and(clause.where))
+        self._patterns = [self._told(self._pattern(path, pending)) for path in clause.patterns]
 
     def query(self) -> ast.Query:
         clause, span = self._clause, self._clause.span
         lists = {name: substituted(listed, self._same) for name, listed in self._lists.items()}
         known: Mapping[str, ast.Expression] = {**self._same, **lists}
-        where = substituted(clause.where, known)
-        for condition in (*substituted(tuple(self._conditions), known), *self._equal):
-            where = condition if where is None else ast.Binary("and", where, condition, span=span)
         patterns = substituted((*self._patterns, *self._beside), known)
+        paths = {path.variable.name: path for path in patterns if path.variable and _is_fixed(path) and _is_told(path)}
+        asked = list(self._unrolled(known, paths))
+        where = all_of([*asked, *substituted(tuple(self._conditions), known), *self._equal])
         match = replace(clause, patterns=patterns, where=where, optional=False)
         names = dict.fromkeys(name for name in binds(clause) if name not in self._incoming)
         items = [(name, substituted(ast.Variable(name, span=span), known)) for name in names]
         return ast.Query((match, returning(items, clause)), None, span=span)
+
+    def _unrolled(
+        self, known: Mapping[str, ast.Expression], paths: Mapping[str, ast.PathPattern]
+    ) -> Iterator[ast.Expression]:
+        """The clause's conditions, unrolled where they speak of lists or paths."""
+        for condition in self._asked:
+            told = substituted(condition, known)
+            speaks = not (self._lists.keys() | paths).isdisjoint(names_in(condition))
+            yield unrolled(told, paths) if speaks else told
+
+    def _told(self, path: ast.PathPattern) -> ast.PathPattern:
+        """A path of fixed length of which conditions speak, with names for all that is on it."""
+        spoken = path.variable is not None and any(path.variable.name in names_in(each) for each in self._asked)
+        if not spoken or not _is_fixed(path):
+            return path
+        nodes = [replace(each, variable=self._name(each)) for each in path.nodes]
+        relationships = [replace(each, variable=self._name(each)) for each in path.relationships]
+        return replace(path, nodes=tuple(nodes), relationships=tuple(relationships))
+
+    def _name(self, part: ast.NodePattern | ast.RelationshipPattern) -> ast.Variable:
+        return part.variable or self._unused.named("part", part.span)
 
     def _pattern(self, path: ast.PathPattern, lengths: Iterator[int | None]) -> ast.PathPattern:
         nodes, relationships = [path.nodes[0]], []
@@ -247,6 +271,15 @@ class _Fixed:
     def _become(self, name: str, other: ast.Variable) -> None:
         self._same = {each: other if to.name == name else to for each, to in self._same.items()}
         self._same[name] = other
+
+
+def _is_fixed(path: ast.PathPattern) -> bool:
+    return path.shortest is None and all(each.length is None for each in path.relationships)
+
+
+def _is_told(path: ast.PathPattern) -> bool:
+    """Whether all that is on it has names."""
+    return len([*named(path.nodes), *named(path.relationships)]) == 1 + 2 * len(path.relationships)
 
 
 def _called(relationship: ast.RelationshipPattern, name: ast.Variable, own: ast.Variable) -> ast.RelationshipPattern:
