@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 import gquery
+from gquery.planner.binding.lengths import alternatives
 
 _PATTERNS = (
     "p = (a)-[r:X*1..3]->(b)",
@@ -16,9 +17,12 @@ _PATTERNS = (
     "p = (a)-[r:X*1..1]->(b)",
     "p = (a)-[r:X*2..3]->(b)-[s:X]->(c)",
     "p = ((x)-[r:X]->(y) WHERE x.v <= y.v OR x.v IS NULL){1,3}",
-    "p = (a)((x)-[r:X]->(y)-[s:X]->(z)){1,2}(b)",
     "p = TRAIL (a)-[r:X]->{1,3}(a)",
+    "p = (a)-[r:X*]->(b)",
+    "p = (a)-[r:X]-*(b)-[s:X]->()",
+    "p = ACYCLIC (a)((x)-[r:X]->(y))+(b)",
 )
+_WRITTEN_OUT = "p = (a)((x)-[r:X]->(y)-[s:X]->(z)){1,2}(b)"
 _OVER_PLACES = (
     "range(0, size(r) - 2)", "range(1, size(r) - 1)", "range(0, length(p) - 2)", "range(size(r), 3)", "range(-1, 0)",
 )  # fmt: skip
@@ -29,7 +33,7 @@ _OF_PLACE = (
 )  # fmt: skip
 _OF_ELEMENT = (
     "e.t > $least", "e.t > head(nodes(p)).v", "e.t = last(r).t", "e.t IS NOT NULL", "e.t < size(r) + length(p)",
-    "all(f IN r WHERE f.t >= e.t)", "e = last(relationships(p))", "e IN r",
+    "all(f IN r WHERE f.t >= e.t)", "e = last(relationships(p))", "e IN r", "e.t > 0 OR e.t IS NULL",
 )  # fmt: skip
 
 
@@ -55,18 +59,22 @@ def _graph(random: Random) -> gquery.Graph:
     )
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_as_of_whole_lists(seed: int) -> None:
-    random = Random(f"unrolled {seed}")
+@pytest.mark.parametrize("way", ["alternatives", "searches"])
+@pytest.mark.parametrize("seed", range(20))
+def test_as_of_whole_lists(seed: int, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Random(f"{way} {seed}")
+    patterns = [_WRITTEN_OUT] if way == "alternatives" else []
+    if way == "searches":
+        monkeypatch.setattr(alternatives, "MOST_ALTERNATIVES", 0)
     graph = _graph(random)
     for _ in range(4):
-        pattern, condition = random.choice(_PATTERNS), _condition(random)
+        pattern, condition = random.choice([*_PATTERNS, *patterns]), _condition(random)
         rows = [
             sorted(
                 graph.query(f"MATCH {pattern} {asked} {condition} RETURN p, r", {"least": 1}, device="cpu").rows(),
                 key=repr,
             )
-            for asked in ("WHERE", "WITH * WHERE")
+            for asked in ("WHERE", "WITH p, r WHERE")
         ]
         assert rows[0] == rows[1], f"seed {seed}: {pattern} {condition}"
         count = graph.query(f"MATCH {pattern} WHERE {condition} RETURN count(*)", {"least": 1}).scalar()
@@ -94,12 +102,38 @@ def test_paths_in_the_order_of_time_are_matched_in_it() -> None:
     assert graph.query(text, timeout=20).scalar() == expected
 
 
+@pytest.mark.parametrize("length", ["*", "*1..3"])
+def test_not_all_nodes_need_have_what_some_have(length: str) -> None:
+    graph = gquery.from_arrow(
+        {"P": {"id": [1, 2, 3]}, "Q": {"id": [1, 2], "v": [1, 9]}},
+        {
+            ("P", "X", "P"): {"source": [1, 2], "target": [2, 3]},
+            ("P", "X", "Q"): {"source": [3, 3], "target": [1, 2]},
+        },
+    )
+    text = "MATCH p = (a:P)-[:X{}]->(b) WHERE all(n IN nodes(p) WHERE n.v IS NULL OR n.v > 5) RETURN count(*)"
+    assert graph.query(text.format(length)).scalar() == 6
+
+
 @pytest.mark.parametrize("form", ["all", "any", "none"])
 def test_names_that_do_not_exist_are_told_of_no_item_too(form: str) -> None:
     graph = _graph(Random(0))
     text = f"MATCH (a)-[r:X*1..1]->(b) WHERE {form}(i IN range(0, size(r) - 2) WHERE r[i].since > 1) RETURN count(*)"
     with pytest.raises(gquery.BindError, match="no property `since`"):
         graph.query(text).scalar()
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["all(e IN r WHERE e.t < 3)", "none(e IN relationships(p) WHERE e.t >= 3)", "all(n IN nodes(p) WHERE n.v = 0)"],
+)
+def test_nothing_is_searched_for_behind_what_does_not_fit(condition: str) -> None:
+    """There are more trails in a complete graph of eight vertices than anybody could look at."""
+    ends = [(one, other) for one in range(8) for other in range(8)]
+    columns = {"source": [one for one, _ in ends], "target": [other for _, other in ends], "t": [*range(len(ends))]}
+    graph = gquery.from_arrow({"P": {"id": list(range(8)), "v": [0, 0, *[1] * 6]}}, {("P", "X", "P"): columns})
+    rows = graph.query(f"MATCH p = (a)-[r:X*]->(b) WHERE {condition} RETURN count(*)", timeout=20).scalar()
+    assert rows == (22 if "n.v" in condition else 5)
 
 
 def test_of_no_item_nothing_is_compared_with_null() -> None:

@@ -8,8 +8,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
+from typing import TypeVar
 
-from gquery.errors import BindError, Notice, Span
+from gquery.errors import BindError, Notice, Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.grouping import grouped, names_nothing_new, without_plain_projections
 from gquery.planner.binding.lengths.alternatives import (
@@ -24,6 +25,7 @@ from gquery.planner.binding.lengths.alternatives import (
 from gquery.planner.binding.lengths.names import expect_names
 from gquery.planner.binding.lengths.repeats import names_no_path, repeats_matter
 from gquery.planner.binding.lengths.searches import Search, can_be_swept, searches
+from gquery.planner.binding.lengths.unrolled import asks_of_lists
 from gquery.planner.binding.matches import MatchBinder
 from gquery.planner.binding.mentions import binds, is_random, names_in
 from gquery.planner.binding.projections import ProjectionBinder, projected
@@ -54,6 +56,7 @@ from gquery.stopping import Check, unchecked
 from gquery.storage.schema import Schema
 
 Rows = tuple[Variable, ...]
+_Bound = TypeVar("_Bound")
 
 
 def bind(
@@ -197,25 +200,49 @@ class ClauseBinder:
         names = {variable.name for variable in rows if not is_hidden(variable.name)}
         written_out = have_lengths(clause) if few else not_searched(clause, mode)
         if not written_out and not clause.optional:
-            yield from self._segments(searches(clause, mode, names, self.matches.schema), rows, per)
+            schema = self.matches.schema
+            yield from self._by_item(
+                clause, lambda by_item: self._segments(searches(clause, mode, names, schema, by_item), rows, per)
+            )
             return
         begin, row = self._inner(clause, rows, names, alone)
         seen = names.intersection(variable.name for variable in begin)
 
-        def searched() -> ast.Query:
+        def searched(by_item: bool) -> ast.Query:
             new = [(name, ast.Variable(name, span=clause.span)) for name in dict.fromkeys(binds(clause))]
             returned = returning([each for each in new if each[0] not in seen], clause)
-            found = searches(replace(clause, optional=False), mode, seen, self.matches.schema)
+            found = searches(replace(clause, optional=False), mode, seen, self.matches.schema, by_item)
             return ast.Query((*found, returned), None, span=clause.span)
 
-        queries = tuple(alternatives(clause, seen, written_out)) if written_out else (searched(),)
-        apply = self._united(queries, rows, (begin, row), clause.span)
+        def united(by_item: bool) -> Apply:
+            written = tuple(alternatives(clause, seen, written_out, by_item)) if written_out else (searched(by_item),)
+            return self._united(written, rows, (begin, row), clause.span)
+
+        apply = self._by_item(clause, united)
         if few and swept:
-            apply = replace(apply, swept=self.chain(searched(), begin, row))
+            apply = replace(
+                apply, swept=self._by_item(clause, lambda by_item: self.chain(searched(by_item), begin, row))
+            )
         if clause.optional:
             new = (replace(variable, nullable=True) for variable in apply.new)
             apply = replace(apply, optional=True, output=(*rows, *new))
         yield apply
+
+    def _by_item(self, clause: ast.Match, bound: Callable[[bool], _Bound]) -> _Bound:
+        """What is bound with conditions on lists asked of their items. It is bound with them asked of lists, too, as
+        they are written, which has all that is to be said of them: not each item need have the properties that some of
+        a list have."""
+        as_written = bound(False)
+        if not asks_of_lists(clause):
+            return as_written
+        notices = self.matches.notices
+        said = len(notices)
+        try:
+            return bound(True)
+        except (BindError, UnsupportedError):
+            return as_written
+        finally:
+            del notices[said:]
 
     # --- subqueries --------------------------------------------------------------------------------------------
 

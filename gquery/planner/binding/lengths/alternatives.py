@@ -108,18 +108,19 @@ def _hops(relationship: ast.RelationshipPattern) -> int | None:
 
 
 def alternatives(
-    clause: ast.Match, incoming: set[str], relationships: list[ast.RelationshipPattern]
+    clause: ast.Match, incoming: set[str], relationships: list[ast.RelationshipPattern], by_item: bool
 ) -> Iterator[ast.Query]:
     """The queries for all combinations of lengths of some relationships; others stay as they are. incoming: the names
-    that are bound before. Where no length fits there is one without rows."""
+    that are bound before. by_item: conditions on lists are asked of their items. Where no length fits there is one
+    without rows."""
     lengths = [(each, each.length) for each in have_lengths(clause) if each.length is not None]
     ranges = [range(own.least, (own.most or 0) + 1) if each in relationships else (None,) for each, own in lengths]
     if not all(ranges):
         never = ast.Literal(False, span=clause.span)
-        yield _Fixed(replace(clause, where=never), [1 for _ in ranges], incoming).query()
+        yield _Fixed(replace(clause, where=never), [1 for _ in ranges], incoming, False).query()
         return
     for chosen in product(*ranges):
-        yield _Fixed(clause, chosen, incoming).query()
+        yield _Fixed(clause, chosen, incoming, by_item).query()
 
 
 def returning(items: Sequence[tuple[str, ast.Expression]], clause: ast.Match) -> ast.Return:
@@ -144,7 +145,7 @@ class _Fixed:
     conditions: what repeated patterns ask for, and that lists bound before are the same; equal: that nodes bound before
     are one."""
 
-    def __init__(self, clause: ast.Match, lengths: Sequence[int | None], incoming: set[str]) -> None:
+    def __init__(self, clause: ast.Match, lengths: Sequence[int | None], incoming: set[str], by_item: bool) -> None:
         self._clause = clause
         self._incoming = incoming
         self._unused = Unused([*names_in(clause), *incoming])
@@ -154,6 +155,7 @@ class _Fixed:
         self._conditions: list[ast.Expression] = []
         self._equal: list[ast.Expression] = []
         pending = iter(lengths)
+        self._by_item = by_item
         self._asked = [] if clause.where is None else list(joined_by_and(clause.where))
         self._patterns = [self._told(self._pattern(path, pending)) for path in clause.patterns]
 
@@ -162,8 +164,8 @@ class _Fixed:
         lists = {name: substituted(listed, self._same) for name, listed in self._lists.items()}
         known: Mapping[str, ast.Expression] = {**self._same, **lists}
         patterns = substituted((*self._patterns, *self._beside), known)
-        paths = {path.variable.name: path for path in patterns if path.variable and _is_fixed(path) and _is_told(path)}
-        asked = list(self._unrolled(known, paths))
+        told = {path.variable.name: path for path in patterns if path.variable and _is_fixed(path) and _is_told(path)}
+        asked = self._unrolled(known, told) if self._by_item else substituted(tuple(self._asked), known)
         where = all_of([*asked, *substituted(tuple(self._conditions), known), *self._equal])
         match = replace(clause, patterns=patterns, where=where, optional=False)
         names = dict.fromkeys(name for name in binds(clause) if name not in self._incoming)
@@ -182,7 +184,7 @@ class _Fixed:
     def _told(self, path: ast.PathPattern) -> ast.PathPattern:
         """A path of fixed length of which conditions speak, with names for all that is on it."""
         spoken = path.variable is not None and any(path.variable.name in names_in(each) for each in self._asked)
-        if not spoken or not _is_fixed(path):
+        if not self._by_item or not spoken or not _is_fixed(path):
             return path
         nodes = [replace(each, variable=self._name(each)) for each in path.nodes]
         relationships = [replace(each, variable=self._name(each)) for each in path.relationships]

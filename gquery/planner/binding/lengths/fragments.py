@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gquery.grammar import ast
+from gquery.planner.binding.lengths.inlined import inlined
 from gquery.planner.binding.lengths.names import Unused, substituted
 from gquery.planner.binding.lengths.nearest import Nearest
 from gquery.planner.binding.lengths.repeated import as_relationship, is_relationship, of_entries
@@ -91,7 +92,8 @@ class Pieces:
     paths and lists of relationships are called that the clause names; again: that such a list is one that was known
     before; waiting: the conditions, but for those of relationships of variable length."""
 
-    def __init__(self, clause: ast.Match, incoming: AbstractSet[str]) -> None:
+    def __init__(self, clause: ast.Match, incoming: AbstractSet[str], by_item: bool) -> None:
+        """by_item: conditions on all elements of a path become ones of its relationship of variable length."""
         self.mode = clause.mode
         self.pieces: list[Piece] = []
         self.links: list[Link] = []
@@ -100,6 +102,7 @@ class Pieces:
         self.again: list[ast.Expression] = []
         self.waiting = [] if clause.where is None else list(joined_by_and(clause.where))
         self._incoming = incoming
+        self._by_item = by_item
         self._own = set(binds(clause)) - incoming
         self.unused = Unused([*names_in(clause), *incoming])
         for path in clause.patterns:
@@ -205,6 +208,8 @@ class Pieces:
             else:
                 self.lets[name.name] = known
         if path.shortest is None:
+            if self._by_item:
+                relationship = self._inlined(path, relationship, one, left.variable)
             relationship = self._asked_later(relationship, one, way)
         length = relationship.length or ast.Length(1, 1, span=span)
         closed = left.variable.name == right.variable.name
@@ -221,6 +226,16 @@ class Pieces:
         )
         self.links.append(link)
         return link
+
+    def _inlined(
+        self, path: ast.PathPattern, relationship: ast.RelationshipPattern, one: ast.Variable, begin: ast.Variable
+    ) -> ast.RelationshipPattern:
+        name = relationship.variable
+        listed = None if name is None or name.name in self._incoming else name.name
+        asked = inlined(self.waiting, path, listed, one, begin)
+        self.waiting = [*(each for each in self.waiting if each not in asked.told), *asked.begin]
+        conditions = [*asked.one] if relationship.where is None else [relationship.where, *asked.one]
+        return replace(relationship, where=all_of(conditions))
 
     def _asked_later(
         self, relationship: ast.RelationshipPattern, one: ast.Variable, way: ast.Variable

@@ -61,11 +61,14 @@ def can_be_swept(clause: ast.Match, mode: MatchMode, schema: Schema) -> bool:
     return alone and length is not None and length.least <= 1 and (length.most or 0) >= length.least
 
 
-def searches(clause: ast.Match, mode: MatchMode, incoming: AbstractSet[str], schema: Schema) -> tuple[ast.Clause, ...]:
+def searches(
+    clause: ast.Match, mode: MatchMode, incoming: AbstractSet[str], schema: Schema, by_item: bool
+) -> tuple[ast.Clause, ...]:
     """Matches and searches, and a WITH of what the clause and those before it bind, unless they bind just that. mode:
-    where the clause names none. incoming: the names that are bound before."""
+    where the clause names none. incoming: the names that are bound before. by_item: conditions on all elements of paths
+    are asked of each."""
     clause = replace(clause, mode=clause.mode or mode)
-    pieces = Pieces(clause, incoming)
+    pieces = Pieces(clause, incoming, by_item)
     between = conditions_between(pieces, schema)
     if pieces.mode == "induced" and not _are_apart(pieces):
         clause = replace(clause, mode="different nodes")

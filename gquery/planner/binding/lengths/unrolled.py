@@ -12,8 +12,8 @@ from typing import Any, cast
 
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.names import substituted
-from gquery.planner.binding.lengths.written import binary, chained, listed, negated, number
-from gquery.planner.binding.mentions import is_random, named
+from gquery.planner.binding.lengths.written import chained, listed, negated, number
+from gquery.planner.binding.mentions import is_random, named, names_in, repeated_in
 from gquery.records import replace
 
 _MOST = 256  # items of lists whose conditions are written out, in one condition
@@ -21,6 +21,14 @@ _LARGEST = 1 << 31  # numbers that are calculated here
 
 _CALCULATED: Mapping[str, Callable[[int, int], int]] = {"+": add, "-": sub, "*": mul}
 _JOINED = {"all": "and", "none": "and", "any": "or"}
+
+
+def asks_of_lists(clause: ast.Match) -> bool:
+    """Whether a condition speaks of a path, or of a list of its elements."""
+    told = set(named(clause.patterns))
+    for path in clause.patterns:
+        told.update(named(each for each in path.relationships if each.length is not None), named(repeated_in(path)))
+    return clause.where is not None and not told.isdisjoint(names_in(clause.where))
 
 
 def unrolled(condition: ast.Expression, paths: Mapping[str, ast.PathPattern]) -> ast.Expression:
@@ -74,19 +82,9 @@ class _Unrolling:
         if self._items > _MOST:
             raise _TooManyError
         if not items:
-            return self._of_none(tree)
-        asked = [self._of_item(tree, each) for each in items]
+            return ast.Literal(tree.form != "any", span=tree.span)
+        asked = [self.of(substituted(tree.where, {tree.variable.name: each})) for each in items]
         return chained(_JOINED[tree.form], [negated(each) for each in asked] if tree.form == "none" else asked)
-
-    def _of_item(self, tree: ast.Comprehension, item: ast.Expression) -> ast.Expression:
-        return cast(ast.Expression, self.of(substituted(tree.where, {tree.variable.name: item})))
-
-    def _of_none(self, tree: ast.Comprehension) -> ast.Expression:
-        """What is asked of none: told beside what decides, since names that do not exist are looked for there, too."""
-        if not isinstance(tree.items, ast.FunctionCall):
-            return tree
-        decided = ast.Literal(tree.form != "any", span=tree.span)
-        return binary("or" if decided.value else "and", decided, self._of_item(tree, tree.items.arguments[0]))
 
 
 def _listed(tree: ast.Expression) -> Sequence[ast.Expression] | None:
