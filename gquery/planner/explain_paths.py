@@ -36,6 +36,7 @@ def paths_lines(plan: PathsPlan) -> list[str]:
     conditions = [(segment.edge.described, segment.edge.predicates)]
     conditions += [(target, segment.graph.vertices[segment.target].predicates)]
     apart = [f"{target}: <> {source}"] if segment.apart else []
+    conditions += [("each edge and the one before", segment.following), (f"each edge and {source}", segment.of_source)]
     asked = [f"{name}: {written(each)}" for name, each in conditions if each]
     looked_up = [] if plan.begins is None else ["Begin with what is looked up", *looked_up_lines(plan.begins)]
     measured = ["Hand on how long paths are, and not the paths"] if plan.measured else []

@@ -114,7 +114,7 @@ def plan_paths(segment: Paths, wanted: Wanted) -> PathsPlan:
     """Paths are listed where somebody asks for them, or for how many there are. Where there is a walk between two
     vertices there is a path whose edges differ; whether it is a walk of two edges at least, a sweep cannot tell."""
     rows = rows_out(segment, wanted)
-    told = segment.way in rows or segment.mode != "any" or segment.least > 1
+    told = segment.way in rows or segment.mode != "any" or segment.least > 1 or segment.following or segment.of_source
     if not told and (segment.shortest == 1 or wanted.existence):
         return PathsPlan(segment, rows, "sweep", wanted.existence and _begins_anywhere(segment, rows))
     if segment.shortest == "all" and wanted.weighed and _is_counted(segment, rows):

@@ -26,7 +26,6 @@ from gquery.executor.lowering.seeds import Seeds
 from gquery.executor.progress import Control
 from gquery.executor.relational.database import running
 from gquery.executor.relational.database.translation import translated
-from gquery.executor.relational.direct.types import Unsaid
 from gquery.executor.relational.gather import plain_type
 from gquery.executor.relational.inputs import Inputs
 from gquery.executor.relational.selection import WEIGHT, WEIGHTS, named
@@ -91,11 +90,10 @@ class Join:
         told = {name: part for name, part in names.items() if not self._is_before(part)}
         of_matches = Inputs(self.snapshot, kinds, told)
         if seeded:
-            try:
-                asked = {name: part for name, part in told.items() if part in read}
-                return Checks(self._conditions, of_rows, replace(of_matches, read=asked), parameters), None
-            except Unsaid:
-                pass
+            asked = {name: part for name, part in told.items() if part in read}
+            checks = Checks(self._conditions, of_rows, replace(of_matches, read=asked), parameters)
+            if checks.is_direct:
+                return checks, None
         return None, Paired(self._conditions, of_rows, of_matches, self._carried, seeded, parameters)
 
     def _is_before(self, part: Expression) -> bool:

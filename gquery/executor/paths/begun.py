@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from gquery.executor.lowering.masks import masks_of
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.lowering.seeds import Seeds
+from gquery.executor.paths.conditions import Conditions
 from gquery.executor.paths.ends import Ends, distances
 from gquery.executor.paths.hops import Hops, Numbers, Vertices
 from gquery.executor.paths.listing import Found, Listing
@@ -77,4 +78,5 @@ class Begun:
             count = self.reading.snapshot.vertex_count
             remaining = distances(self.against, ends, None if most is None else most - 1, count, self.reading)
         segment = self.segment
-        return Listing(self.along, self.ends, least, most, segment.mode, segment.differ, remaining, self.reading)
+        asked = Conditions(segment, self.sources, self.reading) if segment.following or segment.of_source else None
+        return Listing(self.along, self.ends, least, most, segment.mode, segment.differ, remaining, asked, self.reading)

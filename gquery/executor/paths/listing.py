@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gquery.executor.lowering.reading import Reading
+from gquery.executor.paths.conditions import Conditions
 from gquery.executor.paths.ends import Ends
 from gquery.executor.paths.hops import Hops, Numbers, Vertices
 from gquery.planner.ir.segments import PathMode
@@ -94,8 +95,8 @@ class LostError(Exception):
 @record(frozen=True, slots=True)
 class Listing:
     """What is asked of paths. remaining: by vertex, how many hops lead to the nearest end at least, -1 where none do;
-    None where that is not known. patience: how many paths may be made between two that end before LostError is raised;
-    None: any number."""
+    None where that is not known. conditions: on the edges that make paths longer. patience: how many paths may be made
+    between two that end before LostError is raised; None: any number."""
 
     hops: Hops
     ends: Ends
@@ -104,6 +105,7 @@ class Listing:
     mode: PathMode
     differ: bool
     remaining: NDArray[np.int32] | None
+    conditions: Conditions | None
     reading: Reading
     patience: int | None = None
 
@@ -159,4 +161,8 @@ class Listing:
         if self.mode != "any":
             met = paths.vertices if self.mode == "acyclic" else paths.vertices[:, 1:]
             kept &= ~(met[led.origin] == led.vertices[:, None]).any(axis=1)
-        return paths.longer(led.origin[kept], led.vertices[kept], led.edges[kept])
+        longer = paths.longer(led.origin[kept], led.vertices[kept], led.edges[kept])
+        if self.conditions is None:
+            return longer
+        before = longer.edges[:, -2] if paths.length else None
+        return longer.chosen(self.conditions.hold(longer.seeds, before, longer.edges[:, -1]))

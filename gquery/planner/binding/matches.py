@@ -9,7 +9,7 @@ from gquery.errors import BindError, Notice, Span, UnsupportedError
 from gquery.grammar import ast
 from gquery.planner.binding.conditions import bind_conditions
 from gquery.planner.binding.describe import described_edge, described_vertex
-from gquery.planner.binding.expressions.binder import ExpressionBinder, no_pattern
+from gquery.planner.binding.expressions.binder import ExpressionBinder, expect_boolean, no_pattern
 from gquery.planner.binding.hints import Hints
 from gquery.planner.binding.labels import expect_known, tables_of
 from gquery.planner.binding.lengths.searches import Search
@@ -18,6 +18,7 @@ from gquery.planner.binding.patterns import PatternBinder
 from gquery.planner.binding.scope import Names, VertexDraft
 from gquery.planner.binding.subqueries.pattern_condition import PatternTest
 from gquery.planner.ir.expr import Expression, Kind, Type, is_volatile, variables
+from gquery.planner.ir.functions.failing import may_fail
 from gquery.planner.ir.query_graph import Part, QueryEdge, QueryGraph, QueryVertex
 from gquery.planner.ir.relations import Types
 from gquery.planner.ir.segments import Exists, Match, NotExists, OptionalMatch, Paths, Variable
@@ -89,12 +90,7 @@ class MatchBinder:
             raise no_pattern(span)
         match = _asked_of_edge(self._bound(patterns, Match, span))
         if match.predicates or match.graph.predicates:
-            condition = (*match.predicates, *match.graph.predicates)[0]
-            raise UnsupportedError(
-                "gquery has no condition on relationships of any length that speaks of something else too",
-                span=condition.span,
-                hint="give the length small bounds, such as *1..3",
-            )
+            raise _of_something_else((*match.predicates, *match.graph.predicates)[0])
         (edge,) = match.graph.edges
         ends = (edge.source, edge.target)
         name = {vertex.index: vertex.variable for vertex in match.graph.vertices}
@@ -119,14 +115,34 @@ class MatchBinder:
             shortest="all" if search.shortest == "all" else int(search.shortest) if search.shortest else None,
             way=search.way.name,
             backwards=search.backwards,
+            before=search.before.name,
+            following=self._of_hops(search.following, search, edge, incoming),
+            of_source=self._of_hops(search.of_begin, search, edge, incoming),
         )
+
+    def _of_hops(
+        self, conditions: tuple[ast.Expression, ...], search: Search, edge: QueryEdge, incoming: tuple[Variable, ...]
+    ) -> tuple[Expression, ...]:
+        """Conditions on an edge of a path, the one before it, and where it begins."""
+        one, before = (Variable(name, self._edge_type(edge)) for name in (edge.variable, search.before.name))
+        names = Names({each.name: each for each in (*incoming, one, before)}, self.strict, self.written)
+        binder = ExpressionBinder(
+            self.schema, names, self.parameters, aggregates=False, place="WHERE", check=self.check
+        )
+        bound = tuple(expect_boolean(binder.bind(each), "WHERE") for each in conditions)
+        for each in bound:
+            if may_fail(each) or one.name not in variables(each):  # it is asked of whole paths
+                raise _of_something_else(each)
+        return bound
 
     def _path_type(self, edge: QueryEdge) -> Type:
         """Of paths of such edges, over vertices of any label."""
         nodes = Type(Kind.NODE, tables=tuple(range(len(self.schema.vertex_tables))))
+        return Type(Kind.PATH, fields=(("nodes", list_of(nodes)), ("relationships", list_of(self._edge_type(edge)))))
+
+    def _edge_type(self, edge: QueryEdge) -> Type:
         tables = (place for place, table in enumerate(self.schema.edge_tables) if table.type in edge.types)
-        relationships = Type(Kind.RELATIONSHIP, tables=tuple(tables))
-        return Type(Kind.PATH, fields=(("nodes", list_of(nodes)), ("relationships", list_of(relationships))))
+        return Type(Kind.RELATIONSHIP, tables=tuple(tables))
 
     def _patterns(self, incoming: tuple[Variable, ...]) -> PatternBinder:
         names = Names({variable.name: variable for variable in incoming}, self.strict, self.written)
@@ -187,6 +203,14 @@ def _asked_of_edge(match: Match) -> Match:
     edge = replace(edge, predicates=(*edge.predicates, *said))
     rest = tuple(each for each in match.graph.predicates if each not in said)
     return replace(match, graph=replace(match.graph, edges=(edge,), predicates=rest))
+
+
+def _of_something_else(condition: Expression) -> UnsupportedError:
+    return UnsupportedError(
+        "gquery has no condition on relationships of any length that speaks of something else too",
+        span=condition.span,
+        hint="give the length small bounds, such as *1..3",
+    )
 
 
 def _may_not_be_node(variable: Variable) -> bool:

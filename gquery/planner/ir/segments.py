@@ -109,7 +109,9 @@ class Paths(Match):
     many edges; most None: however many. mode: which vertices of a path have to differ; differ: whether its edges have
     to; apart: whether `target`, which the rows do not bind, has to be another vertex than `source`. shortest: how many
     paths of each pair of ends, the shortest ones first, or all of the smallest length; None: all paths. way: the
-    variable of the path; backwards: which begins where it is found last.
+    variable of the path; backwards: which begins where it is found last. before: the variable of the edge that is found
+    before another; following: conditions on both, where there is one; of_source: on each edge and the source. They are
+    none of shortest paths, and cannot fail.
     """
 
     source: int
@@ -123,6 +125,9 @@ class Paths(Match):
     shortest: int | Literal["all"] | None
     way: str
     backwards: bool
+    before: str
+    following: tuple[Expression, ...]
+    of_source: tuple[Expression, ...]
 
     @property
     def edge(self) -> QueryEdge:

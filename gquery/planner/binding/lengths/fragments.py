@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gquery.grammar import ast
-from gquery.planner.binding.lengths.inlined import inlined
+from gquery.planner.binding.lengths.inlined import Inlining
 from gquery.planner.binding.lengths.names import Unused, substituted
 from gquery.planner.binding.lengths.nearest import Nearest
 from gquery.planner.binding.lengths.repeated import as_relationship, is_relationship, of_entries
@@ -56,18 +56,22 @@ class Piece:
 @record(frozen=True, slots=True)
 class Link:
     """A relationship of variable length between two nodes, by their names. one: what its condition calls each of the
-    relationships; way: what a path is called; mode: which of its nodes have to differ, differ: whether its
-    relationships have to."""
+    relationships, before: the one before it; way: what a path is called; mode: which of its nodes have to differ,
+    differ: whether its relationships have to. following: what is asked of each but the first and the one before it;
+    of_ends: of each, and the nodes that the path is between."""
 
     left: str
     right: str
     relationship: ast.RelationshipPattern
     length: ast.Length
     one: ast.Variable
+    before: ast.Variable
     way: ast.Variable
     mode: PathMode
     differ: bool
     shortest: int | str | None
+    following: tuple[ast.Expression, ...]
+    of_ends: tuple[ast.Expression, ...]
 
     @property
     def nodes(self) -> tuple[str, str]:
@@ -197,7 +201,7 @@ class Pieces:
         span, name = relationship.span, relationship.variable
         alone = path.variable if len(path.relationships) == 1 else None
         way = alone or self.unused.named("path", span)
-        one = self.unused.named("relationship" if name is None else name.name, span)
+        one, before = (self.unused.named("relationship" if name is None else name.name, span) for _ in range(2))
         if name is not None:
             relationship = replace(relationship, where=substituted(relationship.where, {name.name: one}))
             known: ast.Expression = call("relationships", way)
@@ -207,10 +211,14 @@ class Pieces:
                 self.again.append(ast.Binary("=", name, known, span=span))
             else:
                 self.lets[name.name] = known
+        following: tuple[ast.Expression, ...] = ()
+        of_ends: tuple[ast.Expression, ...] = ()
         if path.shortest is None:
             if self._by_item:
-                relationship = self._inlined(path, relationship, one, left.variable)
-            relationship = self._asked_later(relationship, one, way)
+                listed = None if name is None or name.name in self._incoming else name.name
+                inlining = Inlining(path, listed, left.variable, right.variable, one, before)
+                relationship, following = self._inlined(inlining, relationship)
+            relationship, of_ends = self._asked_later(relationship, one, way, {left.variable.name, right.variable.name})
         length = relationship.length or ast.Length(1, 1, span=span)
         closed = left.variable.name == right.variable.name
         link = Link(
@@ -219,40 +227,47 @@ class Pieces:
             relationship,
             length,
             one,
+            before,
             way,
             self._path_mode(path, closed),
             self.mode == "different edges" or path.mode == "trail",
             path.shortest,
+            following,
+            of_ends,
         )
         self.links.append(link)
         return link
 
     def _inlined(
-        self, path: ast.PathPattern, relationship: ast.RelationshipPattern, one: ast.Variable, begin: ast.Variable
-    ) -> ast.RelationshipPattern:
-        name = relationship.variable
-        listed = None if name is None or name.name in self._incoming else name.name
-        asked = inlined(self.waiting, path, listed, one, begin)
-        self.waiting = [*(each for each in self.waiting if each not in asked.told), *asked.begin]
-        conditions = [*asked.one] if relationship.where is None else [relationship.where, *asked.one]
-        return replace(relationship, where=all_of(conditions))
+        self, inlining: Inlining, relationship: ast.RelationshipPattern
+    ) -> tuple[ast.RelationshipPattern, tuple[ast.Expression, ...]]:
+        """The relationship with what is asked of all of the path, and what is asked of those that follow each other."""
+        found = inlining.of(self.waiting)
+        self.waiting = [*(each for each in self.waiting if each not in found.told), *found.begin]
+        conditions = [*found.each] if relationship.where is None else [relationship.where, *found.each]
+        return replace(relationship, where=all_of(conditions)), tuple(found.following)
 
     def _asked_later(
-        self, relationship: ast.RelationshipPattern, one: ast.Variable, way: ast.Variable
-    ) -> ast.RelationshipPattern:
-        """Without the conditions that speak of something else too: these are asked of the paths that are found."""
+        self, relationship: ast.RelationshipPattern, one: ast.Variable, way: ast.Variable, ends: AbstractSet[str]
+    ) -> tuple[ast.RelationshipPattern, tuple[ast.Expression, ...]]:
+        """Without the conditions that speak of something else too: these are asked of the paths that are found, but for
+        those that speak of the path's ends alone."""
         asked = [] if relationship.where is None else list(joined_by_and(relationship.where))
-        own = [each for each in asked if set(names_in(each)) <= {one.name}]
-        others = [each for each in asked if each not in own]
         told = relationship.properties
         if isinstance(told, ast.MapLiteral) and any(names_in(told)):
-            others += of_entries(told, one)
+            asked += of_entries(told, one)
             relationship = replace(relationship, properties=None)
-        if others:
-            span = relationship.span
+        own = [each for each in asked if set(names_in(each)) <= {one.name}]
+        others = [each for each in asked if each not in own]
+        of_ends = [each for each in others if self._by_item and set(names_in(each)) <= {one.name, *ends}]
+        self.ask_again([each for each in others if each not in of_ends], one, way)
+        return replace(relationship, where=all_of(own)), tuple(of_ends)
+
+    def ask_again(self, conditions: list[ast.Expression], one: ast.Variable, way: ast.Variable) -> None:
+        """Asks conditions of all relationships of the paths that are found."""
+        if conditions:
             edges = call("relationships", way)
-            self.again.append(ast.Comprehension("all", one, edges, all_of(others), None, span=span))
-        return replace(relationship, where=all_of(own))
+            self.again.append(ast.Comprehension("all", one, edges, all_of(conditions), None, span=way.span))
 
     def _name_nodes(self, inside: ast.PathPattern, way: ast.Variable) -> None:
         """What the nodes of a repeated relationship are called: all of the path but the last, and all but the first."""

@@ -6,7 +6,10 @@ for behind what does not fit, instead of all paths being looked at.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gquery.grammar import ast
+from gquery.planner.binding.lengths.following import following
 from gquery.planner.binding.lengths.names import substituted
 from gquery.planner.binding.lengths.written import call, negated
 from gquery.planner.binding.mentions import is_random, names_in
@@ -17,43 +20,63 @@ _ENDS = ("startnode", "endnode")
 
 @record(frozen=True, slots=True)
 class Inlined:
-    """What is asked of `one`, each relationship of a path of variable length, and of the node that it begins at: begin.
-    told: the conditions that say so, of which nothing else is left to ask."""
+    """What is asked of each of the relationships; of the node that the first begins at; and of each but the first and
+    the one before it. told: the conditions that say so, of which nothing else is left to ask."""
 
-    one: list[ast.Expression]
+    each: list[ast.Expression]
     begin: list[ast.Expression]
+    following: list[ast.Expression]
     told: list[ast.Expression]
 
 
-def inlined(
-    conditions: list[ast.Expression], path: ast.PathPattern, name: str | None, one: ast.Variable, begin: ast.Variable
-) -> Inlined:
-    """name: that of the list of relationships, where it is not known before."""
-    found = Inlined([], [], [])
-    alone = len(path.relationships) == 1
-    for each in conditions:
-        if not isinstance(each, ast.Comprehension) or not _is_of_each(each):
-            continue
-        match each.items:
-            case ast.Variable(name=listed) if listed == name:
-                found.one.append(_asked(each, one))
+@record(frozen=True, slots=True)
+class Inlining:
+    """path: one with a relationship of variable length; listed: the name of the list that stands for it, where it is
+    not known before. begin, end: the nodes that it is between; one, before: what each of the relationships, and the one
+    before it, are called."""
+
+    path: ast.PathPattern
+    listed: str | None
+    begin: ast.Variable
+    end: ast.Variable
+    one: ast.Variable
+    before: ast.Variable
+
+    def of(self, conditions: Iterable[ast.Expression]) -> Inlined:
+        found = Inlined([], [], [], [])
+        ends = self.begin.name, self.end.name
+        for each in conditions:
+            if not isinstance(each, ast.Comprehension) or each.form not in ("all", "none") or is_random(each):
+                continue
+            alone = each.where is not None and {*names_in(each.where)} <= {each.variable.name, *ends}
+            if alone and (self._is_list(each.items) or self._is_of_path(each.items, "relationships")):
+                found.each.append(_asked(each, self.one))
+                found.told.extend([each] if self._is_list(each.items) else [])
+            elif alone and self._is_of_path(each.items, "nodes"):
+                found.each.extend(_asked(each, call(end, self.one)) for end in _ENDS)
+                found.begin.append(_asked(each, self.begin))
+                found.told.extend([each] if self._is_whole else [])
+            elif (pair := following(each, self._is_list, self.before, self.one)) is not None:
+                found.following.append(pair)
                 found.told.append(each)
-            case ast.FunctionCall(name="relationships" | "nodes" as parts, arguments=(ast.Variable(name=whole),)):
-                if path.variable is None or whole != path.variable.name:
-                    continue
-                elements = [one] if parts == "relationships" else [call(end, one) for end in _ENDS]
-                found.one.extend(_asked(each, element) for element in elements)
-                found.begin.extend([_asked(each, begin)] if parts == "nodes" else [])
-                found.told.extend([each] if alone else [])
-    return found
+        return found
 
+    @property
+    def _is_whole(self) -> bool:
+        """Whether there is nothing else on the path."""
+        return len(self.path.relationships) == 1
 
-def _is_of_each(condition: ast.Comprehension) -> bool:
-    """Whether it asks something of each item alone."""
-    asked = condition.where
-    if condition.form not in ("all", "none") or asked is None or is_random(asked):
+    def _is_list(self, tree: ast.Expression) -> bool:
+        if isinstance(tree, ast.Variable):
+            return tree.name == self.listed
+        return self._is_whole and self._is_of_path(tree, "relationships")
+
+    def _is_of_path(self, tree: ast.Expression, function: str) -> bool:
+        whole = self.path.variable
+        match tree:
+            case ast.FunctionCall(name=name, arguments=(ast.Variable() as argument,)):
+                return name == function and argument == whole
         return False
-    return set(names_in(asked)) <= {condition.variable.name}
 
 
 def _asked(condition: ast.Comprehension, element: ast.Expression) -> ast.Expression:

@@ -14,6 +14,7 @@ from gquery.errors import Span
 from gquery.grammar import ast
 from gquery.planner.binding.labels import types_of
 from gquery.planner.binding.lengths.fragments import Link, Piece, Pieces
+from gquery.planner.binding.lengths.names import substituted
 from gquery.planner.binding.lengths.nearest import Nearest
 from gquery.planner.binding.lengths.together import conditions_between
 from gquery.planner.binding.mentions import binds, is_random, names_in
@@ -31,11 +32,15 @@ _TURNED: dict[ast.Direction, ast.Direction] = {"out": "in", "in": "out", "both":
 @record(frozen=True, slots=True)
 class Search(ast.Clause):
     """Paths from a node that is known to one that is known or new. hop: the pattern of one relationship, from the known
-    node on. way: what a path is called. backwards: the path leads the other way. mode: which of its
-    nodes have to differ; differ: whether its relationships have to; apart: whether the path has to end at another node
-    than it begins at. shortest None: all paths."""
+    node on. before: what the relationship before it is called; following: what is asked of both, where there is one;
+    of_begin: what is asked of each relationship and the known node. way: what a path is called. backwards: the path
+    leads the other way. mode: which of its nodes have to differ; differ: whether its relationships have to; apart:
+    whether the path has to end at another node than it begins at. shortest None: all paths."""
 
     hop: ast.PathPattern
+    before: ast.Variable
+    following: tuple[ast.Expression, ...]
+    of_begin: tuple[ast.Expression, ...]
     length: ast.Length
     way: ast.Variable
     backwards: bool
@@ -210,10 +215,26 @@ class _Order:
         backwards = start != link.left
         direction = _TURNED[relationship.direction] if backwards else relationship.direction
         hop = replace(relationship, variable=link.one, direction=direction, length=None)
+        of_begin = [each for each in link.of_ends if set(names_in(each)) <= {link.one.name, start}]
+        self._pieces.ask_again([each for each in link.of_ends if each not in of_begin], link.one, link.way)
+        turned = {link.one.name: link.before, link.before.name: link.one} if backwards else {}
         begin = ast.NodePattern(ast.Variable(start, span=span), None, None, None, span=span)
         path = ast.PathPattern(None, (begin, target), (hop,), span=span)
         apart = self._are_apart(link)
-        return Search(path, link.length, link.way, backwards, link.mode, link.differ, apart, link.shortest, span=span)
+        return Search(
+            path,
+            link.before,
+            substituted(link.following, turned),
+            tuple(of_begin),
+            link.length,
+            link.way,
+            backwards,
+            link.mode,
+            link.differ,
+            apart,
+            link.shortest,
+            span=span,
+        )
 
     def _are_apart(self, link: Link) -> bool:
         """Whether a condition that waits tells the ends apart, of which one is new: it need not wait any longer."""

@@ -24,10 +24,14 @@ _JOINED = {"all": "and", "none": "and", "any": "or"}
 
 
 def asks_of_lists(clause: ast.Match) -> bool:
-    """Whether a condition speaks of a path, or of a list of its elements."""
+    """Whether a condition speaks of a path, or of a list of its elements, or one of these of something else, too."""
     told = set(named(clause.patterns))
     for path in clause.patterns:
-        told.update(named(each for each in path.relationships if each.length is not None), named(repeated_in(path)))
+        listed = [each for each in path.relationships if each.length is not None]
+        own = {*named(listed), *named(repeated_in(path))}
+        if any(not own.issuperset(names_in(each)) for each in listed):
+            return True
+        told |= own
     return clause.where is not None and not told.isdisjoint(names_in(clause.where))
 
 

@@ -19,6 +19,7 @@ _NEVER = frozenset({
     "tointeger", "tofloat", "toboolean", "isnan", "pi", "e",
 })  # fmt: skip
 _OF_ELEMENTS = frozenset({"field", "index", "labels", "type", "keys", "properties", "id", "startnode", "endnode"})
+_SUMS = ("+", "-", "*", "negate")
 _DIVISIONS = ("/", "%")
 
 
@@ -29,7 +30,13 @@ def may_fail(expression: Expression) -> bool:
 def _is_failing(call: Call) -> bool:
     if call.function in _OF_ELEMENTS:  # a value of several types may be none
         return call.arguments[0].type.kind is Kind.ANY
-    return call.function not in _NEVER and not _divides_well(call)
+    return call.function not in _NEVER and not _divides_well(call) and not _is_of_floats(call)
+
+
+def _is_of_floats(call: Call) -> bool:
+    """Whether it adds or multiplies floats, which become infinite instead."""
+    numbers = call.function in _SUMS and all(each.type.kind in (Kind.INTEGER, Kind.FLOAT) for each in call.arguments)
+    return numbers and call.type.kind is Kind.FLOAT
 
 
 def safe_first(expressions: Iterable[Expression]) -> tuple[list[Expression], list[Expression]]:
