@@ -18,10 +18,12 @@ from gquery.planner.ir.expr import (
     Aggregate,
     Call,
     Column,
+    Comprehension,
     Constant,
     Expression,
     Kind,
     Local,
+    Parameter,
     Reduce,
     Type,
     children,
@@ -47,11 +49,43 @@ def may_be_long(expression: Expression) -> bool:
     return expression.type.kind in (Kind.LIST, Kind.STRING, Kind.MAP)
 
 
-def _growing_calls(expression: Expression) -> int:
-    inside = sum(_growing_calls(child) for child in children(expression))
-    if isinstance(expression, Reduce):
-        return inside + _doubles(expression)
-    return inside + (isinstance(expression, Call) and grows(expression, inside > 0))
+def _growing_calls(expression: Expression, for_items: bool = False) -> int:
+    """for_items: whether it is computed for each item of a list."""
+    again = _for_items(expression)
+    inside = sum(_growing_calls(child, for_items or child in again) for child in children(expression))
+    match expression:
+        case Reduce():
+            return inside + _doubles(expression)
+        case Call():
+            return inside + (grows(expression, inside > 0) and (for_items or not _numbers_items(expression)))
+    return inside
+
+
+def _for_items(expression: Expression) -> tuple[Expression | None, ...]:
+    """What of an expression is computed for each item of its list."""
+    match expression:
+        case Comprehension(where=where, result=result):
+            return where, result
+        case Reduce(step=step):
+            return (step,)
+    return ()
+
+
+def _numbers_items(call: Call) -> bool:
+    """Whether the list is about as long as one that there is, as that of its positions is, `range(0, size(x) - 1)`."""
+    return call.function == "range" and all(_is_length(bound) for bound in call.arguments[:2])
+
+
+def _is_length(bound: Expression) -> bool:
+    """Whether a number is small, or about that of the items that a row has; all rows share those of a constant."""
+    match bound:
+        case Constant(value=int() as number):
+            return abs(number) <= _SHORT_LIST
+        case Call(function="size" | "length", arguments=(counted,)) if counted.type.kind in (Kind.LIST, Kind.PATH):
+            return not any(isinstance(part, Constant | Parameter) and may_be_long(part) for part in walk(counted))
+        case Call(function="+" | "-", arguments=(bound, Constant(value=int() as number))):
+            return abs(number) <= _SHORT_LIST and _is_length(bound)
+    return False
 
 
 def _doubles(reduce: Reduce) -> bool:
