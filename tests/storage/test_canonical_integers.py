@@ -54,3 +54,13 @@ def test_others(others: tuple[str | None, ...]) -> None:
     for printed in (["1234567890"], ["-7", "10"], []):
         texts = [*printed, *others, *printed]
         assert canonical_integers(pa.chunked_array([pa.array(texts, pa.string())])) is None
+
+
+def test_words_for_missing_values_do_not_count() -> None:
+    """The bytes of a word stay where it has become null: such a column of an edge list was one of floats."""
+    given = pa.array(["150", "NA", "7"])
+    validity = pa.py_buffer(bytes([0b101]))
+    masked = pa.StringArray.from_buffers(3, given.buffers()[1], given.buffers()[2], validity)
+    found = canonical_integers(pa.chunked_array([masked, masked.slice(1)]))
+    assert found is not None
+    assert found.to_pylist() == [150, None, 7, None, 7]

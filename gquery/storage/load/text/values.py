@@ -217,7 +217,8 @@ _POWERS = [10**power for power in range(1, 19)]
 
 
 def _has_letters(text: pa.StringArray) -> bool:
-    """Whether a byte stands behind the digits."""
+    """Whether a byte stands behind the digits; a null may still have the bytes of the word that stands for it."""
+    text = text.drop_null()
     _, offsets, data = text.buffers()
     if not len(text) or data is None or not data.size:
         return False
