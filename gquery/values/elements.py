@@ -33,8 +33,7 @@ class Node:
     properties: Mapping[str, Any] = field(hash=False)
 
     def __repr__(self) -> str:
-        labels = "".join(f":{label}" for label in self.labels)
-        return f"({labels}{' ' if labels and self.properties else ''}{_braces(self.properties)})"
+        return drawn(self, _written)
 
     def __getitem__(self, key: str) -> Any:
         return self.properties[key]
@@ -50,7 +49,7 @@ class Relationship:
     properties: Mapping[str, Any] = field(hash=False)
 
     def __repr__(self) -> str:
-        return f"[:{self.type}{' ' if self.properties else ''}{_braces(self.properties)}]"
+        return drawn(self, _written)
 
     def __getitem__(self, key: str) -> Any:
         return self.properties[key]
@@ -64,11 +63,7 @@ class Path:
     relationships: tuple[Relationship, ...]
 
     def __repr__(self) -> str:
-        text = repr(self.nodes[0]) if self.nodes else ""
-        for before, relationship, after in zip(self.nodes, self.relationships, self.nodes[1:], strict=False):
-            forward = relationship.start == before.id
-            text += f"{'-' if forward else '<-'}{relationship!r}{'->' if forward else '-'}{after!r}"
-        return f"<{text}>"
+        return drawn(self, _written)
 
     def __len__(self) -> int:
         return len(self.relationships)
@@ -355,8 +350,23 @@ def _present(properties: Mapping[str, Any] | None) -> dict[str, Any]:
     return {name: value for name, value in (properties or {}).items() if value is not None}
 
 
-def _braces(properties: Mapping[str, Any]) -> str:
-    entries = ", ".join(f"{name}: {_written(value)}" for name, value in properties.items())
+def drawn(element: Node | Relationship | Path, write: Callable[[Any], str]) -> str:
+    """The element as a pattern draws it. write: gives the text of a property's value."""
+    match element:
+        case Node(labels=names, properties=properties):
+            labels = "".join(f":{label}" for label in names)
+            return f"({labels}{' ' if labels and properties else ''}{_braces(properties, write)})"
+        case Relationship(type=type_, properties=properties):
+            return f"[:{type_}{' ' if properties else ''}{_braces(properties, write)}]"
+    text = drawn(element.nodes[0], write) if element.nodes else ""
+    for before, relationship, after in zip(element.nodes, element.relationships, element.nodes[1:], strict=False):
+        begin, end = ("-", "->") if relationship.start == before.id else ("<-", "-")
+        text += f"{begin}{drawn(relationship, write)}{end}{drawn(after, write)}"
+    return f"<{text}>"
+
+
+def _braces(properties: Mapping[str, Any], write: Callable[[Any], str]) -> str:
+    entries = ", ".join(f"{name}: {write(value)}" for name, value in properties.items())
     return f"{{{entries}}}" if entries else ""
 
 

@@ -86,6 +86,8 @@ def test_fit(wanted: list[int], width: int) -> None:
         (datetime.datetime(2020, 1, 2, 3, 4), "2020-01-02 03:04:00"),
         (b"\x01\xff", "0x01ff"),
         (gquery.Node(1, ("Person",), {"name": "Ann"}), "(:Person {name: 'Ann'})"),
+        (gquery.Node(1, ("P",), {"on": datetime.date(2024, 1, 2), "ok": True}), "(:P {on: 2024-01-02, ok: true})"),
+        ([gquery.Relationship("R", 1, 2, {"name": "O'Neil", "raw": b"\x01"})], "[[:R {name: 'O'Neil', raw: 0x01}]]"),
     ],
 )
 def test_cells(value: object, text: str) -> None:

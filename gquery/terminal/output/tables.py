@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from gquery.terminal.messages import counted
-from gquery.values.elements import duration_text, written_values
+from gquery.values.elements import Node, Path, Relationship, drawn, duration_text, written_values
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -152,6 +152,8 @@ def _written(value: object) -> str:
             return "[" + ", ".join(map(_written, value)) + "]"
         case dict():
             return "{" + ", ".join(f"{printable(str(key))}: {_written(item)}" for key, item in value.items()) + "}"
+        case Node() | Relationship() | Path():
+            return printable(drawn(value, _written))
     return printable(str(value))
 
 
