@@ -49,7 +49,7 @@ def _are_alike(words: str, message: str) -> bool:
 
 def _refused() -> Iterator[str]:
     """The messages in the code, with a zero for each part that is put in."""
-    yield from (*unsupported._CLAUSES.values(), *unsupported._FUNCTIONS.values())
+    yield from (*unsupported._CLAUSES.values(), *unsupported._FUNCTIONS.values(), *unsupported._MADE.values())
     yield from (unsupported._SUBQUERY, unsupported._BRACKETED_PATH)
     for room in ROOMS:
         for path in sorted((ROOT / "gquery" / room).rglob("*.py")):

@@ -34,12 +34,19 @@ _CLAUSES |= {
     "INSERT": "gquery has no INSERT; write CREATE",
     "USE": "gquery has no USE; a query runs on the graph that it is given to",
     "LOAD": "gquery has no LOAD CSV; data is loaded with `gquery.load`",
+    "SHOW": "gquery has no SHOW; `CALL gquery.schema()` lists what is in the graph",
 }
 """Words that begin a clause, or a part of one."""
 
 _FUNCTIONS = dict.fromkeys(("shortestpath", "allshortestpaths"), _SHORTEST)
 _FUNCTIONS |= dict.fromkeys(("filter", "extract"), _OLD_LISTS)
 """Functions whose arguments are no expressions."""
+
+_MADE = {
+    "INDEX": "gquery has no CREATE INDEX; what is looked for is indexed by itself",
+    "CONSTRAINT": "gquery has no CREATE CONSTRAINT; an id stands for one node of its labels in any case",
+}
+"""What other systems make with CREATE beside nodes and relationships."""
 
 _SUBQUERIES = ("VALUE",)
 
@@ -58,9 +65,19 @@ def refuse_subquery(tokens: Sequence[Token], place: int) -> None:
 
 def unsupported(broken: Broken) -> UnsupportedError | None:
     """The error when the parse broke because of a construct of the wider language."""
+    if made := _made(broken):
+        return made
     if sentence := _CLAUSES.get(broken.word()):
         return UnsupportedError(sentence, span=broken.span)
     return _bracketed_path(broken)
+
+
+def _made(broken: Broken) -> UnsupportedError | None:
+    """`CREATE INDEX name`, `CREATE CONSTRAINT FOR`, `CREATE TEXT INDEX`: a word was taken for the name of a path."""
+    if broken.text(-2).upper() != "CREATE" or broken.last is None:
+        return None
+    found = _MADE.get(broken.last.text.upper()) or _MADE.get(broken.word())
+    return UnsupportedError(found, span=broken.tokens[broken.place - 2].span.to(broken.last.span)) if found else None
 
 
 def _bracketed_path(broken: Broken) -> UnsupportedError | None:
