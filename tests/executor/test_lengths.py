@@ -424,6 +424,15 @@ def test_shortest_walks_of_repeated_patterns_and_others_are_found() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("path", ["p = ", "p = SIMPLE ", "SIMPLE "])
+def test_what_is_asked_between_two_searches_leaves_paths_their_parts(path: str) -> None:
+    """The relationship before the first search is a part of a path that is put together after the second."""
+    pattern = f"{path}(a {{id: 0}})-[r]->(b)-[s* WHERE s.weight > r.weight]->(c), (c)-[*]->(d)"
+    asked = "[n IN nodes(p) | n.id]" if path.startswith("p") else "[0, 1, 2]"
+    found = [([0, 1, 2], 0), ([0, 1, 2], 3)]
+    assert ask(TRIANGLE, f"MATCH {pattern} RETURN {asked}, d.id") == found
+
+
 @pytest.mark.parametrize("mode", ["", "REPEATABLE ELEMENTS", "DIFFERENT NODES"])
 def test_the_shortest_are_chosen_whatever_other_patterns_share_with_them(mode: str) -> None:
     """From 0 to 3 by way of 1: what leads on from 2, by way of which it takes longer, is nothing to it."""

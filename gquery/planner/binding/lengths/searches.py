@@ -187,9 +187,9 @@ class _Order:
         is_asked = piece.says_something or any(self._is_ready(each, frozenset()) for each in self._pieces.waiting)
         if piece.names <= self.known and not is_asked:
             return
-        self.known |= piece.names
-        where = self._conditions(self.known)
-        yield replace(self._clause, patterns=tuple(piece.fragments), where=where, optional=False)
+        found = replace(self._clause, patterns=tuple(piece.fragments), where=None, optional=False)
+        self.known.update(binds(found))
+        yield replace(found, where=self._conditions(self.known))
 
     def _conditions(self, known: AbstractSet[str]) -> ast.Expression | None:
         """Those that wait and speak of nothing else, nor of chance: that is asked of each path."""
