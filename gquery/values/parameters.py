@@ -146,7 +146,7 @@ def _point(value: Any, what: str) -> Any:
 
 
 def _of_numpy(value: Any, what: str) -> Any:
-    """A point in time or a duration, null where it is none."""
+    """A date, a point in time or a duration, null where it is none."""
     if value.dtype == "timedelta64[ns]" and value == value:
         return _interval(int(value.astype("int64")))
     whole = value.astype(f"{type(value).__name__}[us]")
@@ -155,6 +155,8 @@ def _of_numpy(value: Any, what: str) -> Any:
         raise BindError(f"{what} lies outside of Python's years, 1 to 9999")
     if found is not None and whole.astype(value.dtype) != value:
         raise _too_fine(what)
+    if isinstance(found, datetime.datetime) and value.dtype == "datetime64[D]":
+        return found.date()  # as Arrow and Python have NumPy's days
     return _interval(found // _MICROSECOND * 1000) if isinstance(found, datetime.timedelta) else found
 
 
