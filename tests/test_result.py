@@ -411,12 +411,12 @@ KNOWS = {"type": "KNOWS", "start": 2, "end": 1, "properties": None}
 
 
 def elements() -> Result:
-    path = pa.struct([("nodes", pa.list_(NODE)), ("relationships", pa.list_(EDGE))])
+    parts = [("nodes", pa.list_(NODE)), ("relationships", pa.list_(EDGE)), ("forward", pa.list_(pa.bool_()))]
     table = pa.table(
         {
             "a": pa.array([ANN], NODE),
             "e": pa.array([KNOWS], EDGE),
-            "p": pa.array([{"nodes": [ANN, NOBODY], "relationships": [KNOWS]}], path),
+            "p": pa.array([{"nodes": [ANN, NOBODY], "relationships": [KNOWS], "forward": [False]}], pa.struct(parts)),
             "list": pa.array([[NOBODY, None]], pa.list_(NODE)),
         }
     )
@@ -427,7 +427,7 @@ def test_elements_are_read_as_such() -> None:
     (row,) = elements().rows()
     ann, nobody = Node(1, ("Person",), {"name": "Ann"}), Node(2, ("Person",), {})
     knows = Relationship("KNOWS", 2, 1, {})
-    assert row == (ann, knows, GraphPath((ann, nobody), (knows,)), [nobody, None])
+    assert row == (ann, knows, GraphPath((ann, nobody), (knows,), (False,)), [nobody, None])
     assert [repr(value) for value in row[:3]] == [
         "(:Person {name: 'Ann'})", "[:KNOWS]", "<(:Person {name: 'Ann'})<-[:KNOWS]-(:Person)>"
     ]  # fmt: skip

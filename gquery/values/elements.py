@@ -21,7 +21,7 @@ from gquery.values.moments import Moment
 
 _NODE = ("id", "labels", "properties")
 _RELATIONSHIP = ("type", "start", "end", "properties")
-_PATH = ("nodes", "relationships")
+_PATH = ("nodes", "relationships", "forward")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,12 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Nodes and the relationships between them, one node more than relationships."""
+    """Nodes and the relationships between them, one node more than relationships. forward: of each relationship whether
+    it leads from the node before it to the one behind it."""
 
     nodes: tuple[Node, ...]
     relationships: tuple[Relationship, ...]
+    forward: tuple[bool, ...]
 
     def __repr__(self) -> str:
         return drawn(self, _written)
@@ -221,7 +223,7 @@ def to_value(value: Any, arrow: pa.DataType) -> Any:
         if names == _RELATIONSHIP:
             return Relationship(parts["type"], parts["start"], parts["end"], _present(parts["properties"]))
         if names == _PATH:
-            return Path(tuple(parts["nodes"]), tuple(parts["relationships"]))
+            return Path(*(tuple(parts[name]) for name in _PATH))
         return parts
     if pa.types.is_list(arrow) or pa.types.is_large_list(arrow):
         return [to_value(item, arrow.value_type) for item in value]
@@ -359,8 +361,8 @@ def drawn(element: Node | Relationship | Path, write: Callable[[Any], str]) -> s
         case Relationship(type=type_, properties=properties):
             return f"[:{type_}{' ' if properties else ''}{_braces(properties, write)}]"
     text = drawn(element.nodes[0], write) if element.nodes else ""
-    for before, relationship, after in zip(element.nodes, element.relationships, element.nodes[1:], strict=False):
-        begin, end = ("-", "->") if relationship.start == before.id else ("<-", "-")
+    for relationship, forward, after in zip(element.relationships, element.forward, element.nodes[1:], strict=True):
+        begin, end = ("-", "->") if forward else ("<-", "-")
         text += f"{begin}{drawn(relationship, write)}{end}{drawn(after, write)}"
     return f"<{text}>"
 

@@ -627,3 +627,18 @@ def test_conditions_on_relationships_of_shortest_paths_have_none() -> None:
     for condition in ("EXISTS { (x) WHERE x.id > r.weight }", "(a)-->()", "COUNT { (x) } > r.weight"):
         with pytest.raises(gquery.UnsupportedError, match="on relationships of shortest paths"):
             TRIANGLE.query(f"MATCH ANY SHORTEST (a)-[r:K WHERE {condition}]->+(b) RETURN b.id")
+
+
+def test_paths_know_their_directions_where_ids_are_alike() -> None:
+    graph = gquery.from_arrow(
+        {"P": {"id": [1, 2]}, "M": {"id": [1, 2]}}, {("P", "R", "M"): {"source": [1, 1], "target": [1, 2]}}
+    )
+    pattern = "MATCH p = (m:M {id: 1})<-[:R]-(a)-[:R]->(n {id: 2})"
+    ((path,),) = graph.query(f"{pattern} RETURN p").rows()
+    assert repr(path) == "<(:M {id: 1})<-[:R]-(:P {id: 1})-[:R]->(:M {id: 2})>"
+    ((paths,),) = graph.query("MATCH p = (m:M)-[:R*0..2]-(n:M) RETURN collect(p)").rows()
+    assert sorted(each.forward for each in paths) == [(), (), (False, True), (False, True)]
+    (begin, known), _ = graph.query(
+        "MATCH (a:P) OPTIONAL MATCH p = (a)-[:R]->({id: 1}) RETURN a.id, p ORDER BY a.id"
+    ).rows()
+    assert (begin, known.forward) == (1, (True,))

@@ -86,11 +86,12 @@ def canonical(value: Any, loose: bool = False) -> Hashable:
         case gquery.Relationship():
             return _edge(value.type, value.start, value.end, value.properties, inner)
         case Path():
-            return ("path", tuple(map(inner, value)))
+            forward = tuple(one.source == before for before, one in zip(value[::2], value[1::2], strict=False))
+            return ("path", tuple(map(inner, value)), forward)
         case gquery.Path():
             steps = zip(value.nodes[1:], value.relationships, strict=True)
             rest = [inner(part) for node, edge in steps for part in (edge, node)]
-            return ("path", (inner(value.nodes[0]), *rest))
+            return ("path", (inner(value.nodes[0]), *rest), value.forward)
     raise AssertionError(f"a value of type {type(value).__name__}: {value!r}")
 
 

@@ -67,7 +67,9 @@ def shown(value: Value) -> Value:
         case Edge(type, source, target, properties):
             return gquery.Relationship(type, source.id, target.id, properties)
         case Path():
-            return gquery.Path(tuple(map(shown, value[::2])), tuple(map(shown, value[1::2])))
+            nodes, relationships = value[::2], value[1::2]
+            forward = tuple(one.source == before for before, one in zip(nodes, relationships, strict=False))
+            return gquery.Path(tuple(map(shown, nodes)), tuple(map(shown, relationships)), forward)
         case list():
             return list(map(shown, value))
         case dict():

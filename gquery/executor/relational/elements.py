@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from gquery.arrays import filled, to_arrow, to_numpy, truths
+from gquery.arrays import filled, pc, to_arrow, to_numpy, truths
 from gquery.errors import Span
 from gquery.executor.relational.gather import PATH_IDS, gather, plain_type
 from gquery.executor.relational.unions import cast, union_type, with_fields, with_items, with_members
@@ -15,12 +15,15 @@ from gquery.planner.ir.expr import NODE, RELATIONSHIP, STRING, Attribute, Column
 from gquery.planner.ir.types.common_type import list_of, type_of_stored
 from gquery.storage.graph import Snapshot
 
+_FORWARD = pa.list_(pa.bool_())
+
 
 class ElementWriter:
     """Turns ids into elements, whose types say which tables they may come from.
 
     A node is `{id, labels, properties}`, a relationship `{type, start, end, properties}` (start and end are users'
-    ids), a path `{nodes, relationships}`. `properties` has the properties of all the tables, null where an element does
+    ids), a path `{nodes, relationships, forward}`: whether each relationship leads on, which ids do not tell where two
+    labels have the same. `properties` has the properties of all the tables, null where an element does
     not have one; it is of type null when the tables have none at all.
     """
 
@@ -40,7 +43,8 @@ class ElementWriter:
             case Kind.LIST if type_.item is not None and type_.arrow is None:
                 return pa.list_(self.arrow_type(type_.item))
             case Kind.PATH | Kind.MAP if type_.arrow is None:
-                return pa.struct([(key, self.arrow_type(value)) for key, value in type_.fields])
+                fields = [(key, self.arrow_type(value)) for key, value in type_.fields]
+                return pa.struct([*fields, ("forward", _FORWARD)] if type_.kind is Kind.PATH else fields)
             case Kind.ANY:
                 return union_type(type_, self.arrow_type)
             case _:
@@ -60,6 +64,7 @@ class ElementWriter:
                 return with_items(values, self.write(values.flatten(), type_.item), wanted)
             case Kind.PATH | Kind.MAP if type_.arrow is None:
                 fields = [self.write(values.field(index), value) for index, (_, value) in enumerate(type_.fields)]
+                fields += [self._forward(values)] if type_.kind is Kind.PATH else []
                 return with_fields(values, fields, wanted)
             case Kind.ANY:
                 children = [self.write(values.field(index), member) for index, member in enumerate(type_.members)]
@@ -96,6 +101,16 @@ class ElementWriter:
         )
         types = self._attribute(RELATIONSHIP, Attribute.TYPE, STRING, ids)
         return with_fields(ids, [types, start, end, self._properties(type_, ids)], self.arrow_type(type_))
+
+    def _forward(self, paths: pa.StructArray) -> pa.ListArray:
+        """Of each relationship of paths whether it leads from the node before it to the one behind it."""
+        nodes, edges = paths.field(0), paths.field(1)
+        behind, lengths = (to_numpy(pc.fill_null(pc.list_value_length(each), 0)).cumsum() for each in (nodes, edges))
+        counts = np.diff(lengths, prepend=0)
+        first = np.repeat(behind - np.diff(behind, prepend=0) - (lengths - counts), counts)  # node, less first edge
+        sources = to_numpy(ends_of(self.snapshot, edges.flatten(), 0))
+        leads_on = sources == to_numpy(nodes.flatten())[first + np.arange(len(sources))]
+        return with_items(edges, to_arrow(leads_on), _FORWARD)
 
     def _properties(self, owner: Type, ids: pa.Array) -> pa.Array:
         types = self._properties_of(owner)

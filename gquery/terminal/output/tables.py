@@ -28,7 +28,7 @@ _NARROW = 14  # characters: what a column keeps when the screen is small
 _ELEMENTS = {
     ("id", "labels", "properties"): "node",
     ("type", "start", "end", "properties"): "relationship",
-    ("nodes", "relationships"): "path",
+    ("nodes", "relationships", "forward"): "path",
 }
 
 
