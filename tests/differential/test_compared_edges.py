@@ -317,7 +317,7 @@ def test_graphs_with_fewer_vertices_than_edges_have_room_for_these(
     device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(PAYS, lambda *_: True)
-    graph = payments(3, 3000)
+    graph = payments(3, 1000)
     text = "MATCH (a)-[p:PAID]->(b)-[q:PAID]->(c) WHERE p.amount < q.amount RETURN p.time AS p, count(*) AS n"
     rows = dict(map(tuple, graph.query(text).rows()))
     monkeypatch.setattr(PAYS, lambda *_: False)

@@ -30,11 +30,11 @@ from tests.soak.tree import Aggregate, Projection, Property, Query, Variable
 
 CHUNKS = 6
 MORE = 10 if os.environ.get("GQUERY_SLOW") else 1
-GRAPHS = 18 * MORE  # a chunk, of eight queries each
-CHAINED = 9 * MORE
-COUNTED = 5 * MORE
-LOOKED_UP = 6 * MORE
-LONG = 3 * MORE
+GRAPHS = 10 * MORE  # a chunk, of eight queries each
+CHAINED = 5 * MORE
+COUNTED = 3 * MORE
+LOOKED_UP = 4 * MORE
+LONG = 2 * MORE
 CALLED = 2 * MORE
 
 
