@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from contextlib import suppress
 from itertools import islice
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gquery import __version__
+from gquery.caches import user_folder
 from gquery.errors import GQueryError
 from gquery.opening import from_arrow
 from gquery.terminal.entry.syntax import is_complete
@@ -93,16 +93,20 @@ def toolbar(shell: Shell) -> StyleAndTextTuples:
     return [("class:bottom-toolbar.name", shell.name), ("", " · " + " · ".join(parts))]
 
 
-def history_file() -> Path:
+def history_file() -> Path | None:
     """Where the history is kept: the XDG state folder."""
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(state) / "gquery" / "history"
+    state = user_folder("XDG_STATE_HOME", "~/.local/state")
+    return state and state / "gquery" / "history"
 
 
 def _history() -> History:
+    from prompt_toolkit.history import InMemoryHistory
+
     from gquery.terminal.entry.history import KeptHistory
 
     file = history_file()
+    if file is None:
+        return InMemoryHistory()
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch(mode=0o600)

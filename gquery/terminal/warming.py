@@ -80,8 +80,12 @@ else:
 
 def warm(told: Callable[[int, int], None]) -> None:
     """Compiles what is not compiled yet, on all cores. told: how many groups of how many are done, whenever one is. All
-    processes end with this one's interrupt. Raises ExecutionError with what a process has said."""
+    processes end with this one's interrupt. Raises ExecutionError with what a process has said, and where kernels
+    cannot be kept."""
     _warm(told, threading.Event(), "first")
+    if not kernel_cache.has_all():
+        folder = kernel_cache.folder().parent
+        raise ExecutionError(f"the kernels cannot be kept in {folder}", hint="NUMBA_CACHE_DIR names another folder")
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from gquery import repl
+from gquery import caches, repl
 from tests.cli.conftest import Screen
 
 ENTER, CTRL_C, CTRL_D, UP, ALT_ENTER = "\r", "\x03", "\x04", "\x1b[A", "\x1b\r"
@@ -66,6 +66,12 @@ def test_history_is_kept(screen: Screen, graph: object) -> None:
 
 def test_a_home_that_cannot_be_written(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", "/dev/null")
+    assert "timing: off" in type_in(screen, f":timing off{ENTER}{CTRL_D}")
+
+
+def test_a_user_without_a_home(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setattr(caches.os.path, "expanduser", str)
     assert "timing: off" in type_in(screen, f":timing off{ENTER}{CTRL_D}")
 
 

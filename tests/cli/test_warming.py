@@ -50,6 +50,15 @@ def test_a_process_that_fails_is_told_of(cli: Cli, monkeypatch: pytest.MonkeyPat
     assert "the kernels cannot be compiled" in err
 
 
+def test_kernels_that_cannot_be_kept_are_told_of(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warming, "GROUPS", ())
+    monkeypatch.setattr(warming, "has_cupy", lambda: False)
+    monkeypatch.setattr(kernel_cache, "folder", lambda: Path("/dev/null/kernels"))
+    code, _, err = cli("warm")
+    assert code == 1
+    assert "the kernels cannot be kept in /dev/null" in err
+
+
 def test_a_card_is_made_ready_too(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Behind the kernels that every machine needs. What is wrong with it a query says."""
     begun: list[str] = []

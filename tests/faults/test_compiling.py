@@ -194,7 +194,7 @@ def test_kernels_go_where_they_can_be_written(tmp_path: Path, monkeypatch: pytes
     kernel_cache.folder.cache_clear()
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(caches.os, "access", lambda *_: False)
+    monkeypatch.setattr(caches.os, "access", lambda path, _: path == tmp_path)
     try:
         assert kernel_cache.folder().parent == tmp_path / "gquery"
         (kernel_cache.folder() / "cpu").mkdir(parents=True)
@@ -202,6 +202,22 @@ def test_kernels_go_where_they_can_be_written(tmp_path: Path, monkeypatch: pytes
         assert kernel_cache.compiled_kernels() == 1
     finally:
         kernel_cache.folder.cache_clear()
+
+
+def test_of_a_user_without_a_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in many containers. What was installed with kernels has them, and nothing is read where the process stands."""
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(caches.os.path, "expanduser", str)
+    monkeypatch.setattr(caches.os, "access", lambda *_: False)
+    assert caches.folder_for(tmp_path) == tmp_path / "__pycache__"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert caches.folder_for(tmp_path) == tmp_path / "__pycache__"
+
+
+def test_a_home_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    monkeypatch.setattr(caches.os, "access", lambda path, _: not str(path).startswith(str(tmp_path)))
+    assert caches.folder_for(tmp_path) == tmp_path / "__pycache__"
 
 
 def test_a_later_process_compiles_nothing_and_learns_nothing_of_compiling() -> None:
@@ -242,3 +258,18 @@ def test_kernels_are_used_that_cannot_be_kept(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(IndexDataCacheFile, step, refuse)
     tripled(column)
     assert int(column[0]) == 3
+
+
+def test_kernels_are_kept_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where their folder cannot be written: Numba's other places do not tell other sources apart, and it refused to
+    compile at all for who may not write there either."""
+    import numpy as np
+
+    def half(values):  # type: ignore[no-untyped-def]
+        values[0] = values[0] // 2
+
+    monkeypatch.setattr(kernel_cache, "folder", lambda: Path("/dev/null/kernels"))
+    halved, column = compiling.kernel(half), np.full(1, 8, np.int64)
+    halved(column)
+    assert int(column[0]) == 4
+    assert halved._cache.cache_path.startswith("/dev/null/kernels")  # type: ignore[attr-defined]

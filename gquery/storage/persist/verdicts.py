@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
+from gquery.caches import user_folder
 from gquery.lasting.properties import cached_property
 
 _CHECKS = 2  # another number whenever more is verified: what older versions found right is forgotten then
@@ -84,11 +85,11 @@ class Verdicts:
 
 
 def _own_folder() -> Path | None:
-    """The folder of verdicts, made when it is not there; None when others may write to it."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    if not os.path.isabs(base):
+    """The folder of verdicts, made when it is not there; None when there is nowhere to, or others may write to it."""
+    base = user_folder("XDG_CACHE_HOME", "~/.cache")
+    if base is None:
         return None
-    folder = Path(base) / "gquery" / "verified"
+    folder = base / "gquery" / "verified"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = folder.lstat()
     is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o022

@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 from numba import njit, types
-from numba.core import config
 from numba.core.typing.typeof import typeof
 from numba.np import numpy_support
 
@@ -35,7 +34,6 @@ _POLL = 0.02  # seconds between two looks at the check
 _PATIENCE = 1.0  # seconds of waiting after which it is said why
 _njit: Any = njit  # whose types leave out what is not for everybody, as do those of the next
 _types: Any = types
-_settings: Any = config  # whose names are made when it is imported
 _log = logging.getLogger("gquery")
 
 kernel_cache.begin()
@@ -43,13 +41,8 @@ kernel_cache.begin()
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """A compiled function that Python calls."""
-    before = _settings.CACHE_DIR
-    _settings.CACHE_DIR = str(kernel_cache.folder())
     compiled: Any = _njit(**_OPTIONS, no_cfunc_wrapper=True, pipeline_class=Whole)(function)
-    try:
-        compiled._cache = KernelCache(function)  # type: ignore[no-untyped-call]
-    finally:
-        _settings.CACHE_DIR = before
+    compiled._cache = KernelCache(function)  # type: ignore[no-untyped-call]
 
     def compile_for_arguments(*arguments: Any) -> Any:
         """What Numba calls when there is no kernel for arguments of these types yet."""

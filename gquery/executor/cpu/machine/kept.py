@@ -11,8 +11,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    _CacheLocator,
+    _SourceFileBackedLocatorMixin,
+)
 from numba.core.codegen import JITCodeLibrary
+
+from gquery.executor.cpu.machine import kernel_cache
 
 
 class KernelCode(JITCodeLibrary):
@@ -49,7 +56,27 @@ def library_class(codegen: Any, kind: type[JITCodeLibrary]) -> Iterator[None]:
         codegen._library_class = before
 
 
+class _InFolder(_SourceFileBackedLocatorMixin, _CacheLocator):
+    """In the folder of the sources as they are, and nowhere else, whether it can be written or not: Numba's own places
+    know of one file of the sources, and where it may write to none, there is no kernel."""
+
+    def __init__(self, function: Any, file: str) -> None:
+        self._py_file, self._lineno = file, function.__code__.co_firstlineno
+        self._place = str(kernel_cache.folder() / self.get_suitable_cache_subpath(file))  # type: ignore[no-untyped-call]
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> _InFolder:
+        return cls(py_func, py_file)
+
+    def get_cache_path(self) -> str:
+        return self._place
+
+
 class _KernelResult(CompileResultCacheImpl):
+    def __init__(self, function: Any) -> None:
+        self._locator_classes = [_InFolder]
+        super().__init__(function)  # type: ignore[no-untyped-call]
+
     def reduce(self, result: Any) -> tuple[Any, ...]:
         *others, environments = super().reduce(result)  # type: ignore[no-untyped-call]
         return *others, tuple(each for each in environments if each.consts)

@@ -53,8 +53,8 @@ def has_all() -> bool:
 
 
 def note_all() -> None:
-    """Keeps that they are."""
-    keep(folder() / _ALL, b"")
+    """Keeps that they are, in a file that a full disk does not take."""
+    keep(folder() / _ALL, b"compiled\n")
 
 
 def begin() -> None:
