@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import (
     ArgumentParser,
@@ -85,7 +86,7 @@ def _with_command(given: list[str]) -> list[str]:
     first = given[0] if given else ""
     if first in (*COMMANDS, "-h", "--help", "--version"):
         return given
-    if first and not first.startswith("-") and not Path(first).exists():
+    if first and not first.startswith("-") and not os.path.exists(first):
         hint = did_you_mean(first, COMMANDS)
         if hint or len(given) > 1:
             raise UsageError(f"`{first}` is neither a command nor a graph", hint=hint or "`gquery --help` lists them")

@@ -138,6 +138,7 @@ def test_parameters_and_settings(cli: Cli, saved: str) -> None:
         (2, ["load", "GRAPH"], "--output"),
         (2, ["load", "x", "-o", "y", "--super-label", "Message"], "Message=Post,Comment"),
         (2, ["load", "x", "-o", "y", "--delimiter", "--"], "--delimiter"),
+        (1, ["x" * 5000], "cannot read the file: File name too long"),
         (124, ["run", "GRAPH", ENDLESS, "--timeout", "0.2"], "Timeout"),
     ],
 )

@@ -161,13 +161,21 @@ def test_odd_mapping_files(tmp_path: Path, text: str) -> None:
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_what_may_not_be_read(tmp_path: Path) -> None:
     folder = write(tmp_path / "in", {"A.csv": "id\n1\n", "deep/B.csv": "id\n1\n"})
-    for path in (folder / "A.csv", folder / "deep", folder):
-        path.chmod(0)
-        try:
-            with pytest.raises(LoadError, match="cannot read"):
-                gquery.load(folder)
-        finally:
-            path.chmod(0o755)
+    _cannot_read(folder, folder / "A.csv", folder / "deep", folder)
+    schema = "CREATE NODE TABLE A (id STRING, PRIMARY KEY (id));"
+    folder = write(tmp_path / "of Kuzu", {"A.csv": "id\n1\n", "schema.cypher": schema})
+    _cannot_read(folder, folder / "A.csv", folder / "schema.cypher", folder)
+
+
+def _cannot_read(folder: Path, *hidden: Path) -> None:
+    for path in hidden:
+        for mode in (0, 0o111):  # whose files can be read, but not listed
+            path.chmod(mode)
+            try:
+                with pytest.raises(LoadError, match="cannot read"):
+                    gquery.load(folder)
+            finally:
+                path.chmod(0o755)
 
 
 def test_folders_named_like_files(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ The files need no header rows: the schema says what their columns are.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from gquery.storage.load.assembly.rows import EdgeRows, RawTable, Reference, Ver
 from gquery.storage.load.formats.files import TABLE_ENDINGS, Layout, ending, is_binary, layout_of, read_table
 from gquery.storage.load.formats.kuzu_schema import Copy, Table, read_copies, read_schema
 from gquery.storage.load.formats.names import find_ends, stem
-from gquery.storage.load.loading import Loading
+from gquery.storage.load.loading import Loading, cannot_read
 from gquery.storage.load.options import check_character
 from gquery.storage.load.text.decoded import MAX_LINE, open_file
 from gquery.storage.load.text.delimited import read_first_row
@@ -44,7 +45,7 @@ _TYPES: dict[str, pa.DataType] = {
 
 
 def is_kuzu(folder: Path) -> bool:
-    return (folder / _SCHEMA).is_file()
+    return os.path.isfile(folder / _SCHEMA)  # where the system does not tell, reading the folder says why
 
 
 def read_kuzu(loading: Loading, folder: Path) -> tuple[list[VertexRows], list[EdgeRows]]:
@@ -57,7 +58,7 @@ def read_kuzu(loading: Loading, folder: Path) -> tuple[list[VertexRows], list[Ed
     sources = [_source(loading, folder, tables, copy) for copy in copies]
     loading.expect(source.path for source in sources)
     known = {source.path for source in sources}
-    unread = [path.name for path in sorted(folder.iterdir()) if ending(path) in TABLE_ENDINGS and path not in known]
+    unread = [path.name for path in _files(folder) if ending(path) in TABLE_ENDINGS and path not in known]
     if unread:
         loading.notes.append(f"not read, since {_COPIES} does not name them: {', '.join(unread[:5])}")
     vertices: list[VertexRows] = []
@@ -103,7 +104,7 @@ def _copies(folder: Path, tables: dict[str, Table]) -> list[Copy]:
     path = folder / _COPIES
     if path.is_file():
         return read_copies(_text(path), path)
-    files = [file for file in sorted(folder.iterdir()) if file.name.lower().endswith((*TABLE_ENDINGS, ".gz"))]
+    files = [file for file in _files(folder) if file.name.lower().endswith((*TABLE_ENDINGS, ".gz"))]
     copies = []
     for table in tables.values():
         wanted = {"_".join((table.name, *pair)).lower(): pair for pair in table.pairs}
@@ -116,6 +117,13 @@ def _copies(folder: Path, tables: dict[str, Table]) -> list[Copy]:
         for file, pair in found:
             copies.append(Copy(table.name, file.name, None, dict(zip(("from", "to"), pair, strict=False))))
     return copies
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise cannot_read(folder, error) from None
 
 
 def _source(loading: Loading, folder: Path, tables: dict[str, Table], copy: Copy) -> _Source:
