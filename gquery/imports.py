@@ -121,7 +121,10 @@ def _importing(names: list[str]) -> threading.Thread:
     thread = threading.Thread(target=_import, args=(names,), name="gquery-imports", daemon=True)
     with _beginning:
         _at_work.add(thread)
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError:  # there is none to be had: whoever needs the packages imports them
+            _at_work.discard(thread)
     return thread
 
 

@@ -12,6 +12,8 @@ from concurrent.futures import Future, wait
 from contextlib import closing
 from typing import TypeVar
 
+from gquery.errors import ExecutionError
+
 Check = Callable[[], object]
 T = TypeVar("T")
 _TICK = 0.02  # seconds between two checks of who waits
@@ -63,6 +65,15 @@ def stoppable_steps(check: Check, steps: Generator[T, None, None]) -> Generator[
             yield step
 
 
+def start(thread: threading.Thread) -> None:
+    """ExecutionError where the system has no thread to spare, as in a container that may have a few only."""
+    try:
+        thread.start()
+    except RuntimeError as error:
+        hint = "the system's limit of processes and threads is reached, or Python is ending"
+        raise ExecutionError(f"the work cannot begin: {error}", hint=hint) from None
+
+
 def awaited(make: Callable[[], T], check: Check) -> T:
     """What is made, in a thread of its own: a compiler neither looks whether anybody still waits nor hears signals. It
     goes on when `check` has raised, for whoever asks next."""
@@ -74,7 +85,7 @@ def awaited(make: Callable[[], T], check: Check) -> T:
         except BaseException as error:
             made.set_exception(error)
 
-    threading.Thread(target=run, daemon=True).start()
+    start(threading.Thread(target=run, daemon=True))
     while not wait([made], _TICK).done:
         check()
     return made.result()

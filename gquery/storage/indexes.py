@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import of_values, pc, ranges, to_arrow, to_numpy, truths
-from gquery.stopping import Check, unchecked
+from gquery.stopping import Check, start, unchecked
 from gquery.storage.cache import Cache, Meter
 from gquery.storage.tables import VertexTable
 
@@ -207,7 +207,7 @@ def _apart(work: Any, check: Check) -> NDArray[np.int32]:
         except BaseException as error:  # raised again by who waits
             outcome.set_exception(error)
 
-    threading.Thread(target=fulfil, name="gquery-sorting").start()
+    start(threading.Thread(target=fulfil, name="gquery-sorting"))
     while not wait([outcome], _POLL).done:
         check()
     return outcome.result()

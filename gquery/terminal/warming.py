@@ -100,12 +100,14 @@ def warming_beside() -> Iterator[None]:
                 _warm(lambda done, groups: None, end, "behind")
 
     thread = threading.Thread(target=work, name="gquery-warming")
-    thread.start()
+    with suppress(RuntimeError):  # there is none to be had, as where there are few processes
+        thread.start()
     try:
         yield
     finally:
         end.set()
-        thread.join()
+        if thread.is_alive():
+            thread.join()
 
 
 def _warm(told: Callable[[int, int], None], end: threading.Event, rank: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 
 from gquery.errors import LoadError, QueryTimeout
+from gquery.stopping import start
 from gquery.storage.load.loading import Loading
 from gquery.storage.load.options import Options
 from gquery.storage.load.report import LoadedGraph
@@ -28,7 +29,7 @@ def run(
     worker = threading.Thread(target=_fulfil, args=(outcome, load, loading), name="gquery load", daemon=False)
     patience = None if options.timeout is None else min(options.timeout, threading.TIMEOUT_MAX)
     try:
-        worker.start()
+        start(worker)
         if not wait([outcome], patience).done:
             raise QueryTimeout(f"the load took longer than its timeout of {options.timeout:g} s")
         return outcome.result()

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from gquery.executor.cpu.machine.kernel_cache import compiled_kernels
+from gquery.stopping import start
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -56,7 +57,7 @@ def watch(
     bar = _QueryBar(result, console, detail)
     worker = threading.Thread(target=_fulfil, args=(outcome, consume), name="gquery query", daemon=True)
     try:
-        worker.start()
+        start(worker)
         while not wait([outcome], timeout=_TICK).done:
             bar.update()
     except KeyboardInterrupt:

@@ -27,7 +27,7 @@ from numba.np import numpy_support
 from gquery.executor.cpu.machine import kernel_cache
 from gquery.executor.cpu.machine.kept import KernelCache
 from gquery.executor.cpu.machine.whole import Whole
-from gquery.stopping import check_of_this_thread
+from gquery.stopping import check_of_this_thread, start
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False}
 _POLL = 0.02  # seconds between two looks at the check
@@ -118,7 +118,7 @@ class _Compilations:
             finally:
                 ended.set()
 
-        threading.Thread(target=work, name="gquery-compiling", daemon=True).start()
+        start(threading.Thread(target=work, name="gquery-compiling", daemon=True))
         began = time.monotonic()
         while not ended.wait(_POLL):
             check()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import _thread
 from collections.abc import Callable
+from contextlib import suppress
 
 
 class Helper:
@@ -20,7 +21,8 @@ class Helper:
         self._ended.acquire()
 
     def start(self) -> None:
-        _thread.start_new_thread(self._run, ())
+        with suppress(RuntimeError):  # there is none to be had, which is as good as one that comes too late
+            _thread.start_new_thread(self._run, ())
 
     def join(self) -> None:
         """Waits until the work is done; what has not begun yet never will."""

@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from typing import TypeVar
 
 from gquery.executor.progress import Control
+from gquery.stopping import start
 
 LONG = 1 << 15  # characters: planned in about 0.1 s
 _MOMENT = 0.3  # seconds: most often a tenth of that is enough
@@ -29,7 +30,7 @@ def begun(call: Callable[[], T], sql: str, control: Control, held: ExitStack, th
         return call()
     pending: Future[T] = Future()
     try:
-        threading.Thread(target=_settle, args=(pending, call), name="gquery-begun").start()
+        start(threading.Thread(target=_settle, args=(pending, call), name="gquery-begun"))
         while not pending.done():
             control.check()
             wait([pending], _TICK)

@@ -17,6 +17,7 @@ from functools import cache
 
 from gquery.errors import GQueryError
 from gquery.executor.progress import Control
+from gquery.stopping import start
 
 NAME = "gquery-watch"
 _TICK = 0.02  # seconds between two looks
@@ -50,10 +51,10 @@ class _Watcher:
     def add(self, control: Control, interrupt: Callable[[], object]) -> int:
         ticket = next(self._tickets)
         with self._lock:
+            if not self._running:
+                start(threading.Thread(target=self._run, name=NAME, daemon=True))
+                self._running = True
             self._watched[ticket] = weakref.ref(control), interrupt
-            start, self._running = not self._running, True
-        if start:
-            threading.Thread(target=self._run, name=NAME, daemon=True).start()
         return ticket
 
     def remove(self, ticket: int) -> None:
