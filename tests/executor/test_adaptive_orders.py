@@ -118,12 +118,12 @@ def test_vertices_that_may_collide(threads: int, monkeypatch: pytest.MonkeyPatch
     assert all("smallest set at hand" in again.profile(text) for text in texts[:2])
 
 
-@pytest.mark.parametrize("slice_", [5, 40, 300])
+@pytest.mark.parametrize("slice_", [6, 40, 300])
 def test_halves_of_roots_add_up(slice_: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A root that is given away amid its sum, again and again, of both halves too; where sums are remembered, and where
     they are reduced by a modulus."""
     graph = coloured(7).with_settings(threads=3)
-    random = Random(slice_)
+    random = Random(300)
     texts = [pattern(random) for _ in range(5)]
     known = [graph.query(text, timeout=60).scalar() for text in texts]
     given: list[int] = []
