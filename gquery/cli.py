@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BROKEN_PIPE
     except OSError as error:
         _drop_stdout()
-        show_error(ExecutionError(f"cannot write the answer: {error.strerror}"), stderr_console())
+        show_error(ExecutionError(f"cannot write the answer: {error.strerror or error}"), stderr_console())
         return WRONG
     except SystemExit as stop:  # argparse has said what there is to say
         return int(stop.code or 0)

@@ -12,12 +12,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
 import gquery
+from gquery import cli as command_line
 from tests.cli.test_shell import ENDLESS
 
 Cli = Callable[..., tuple[int, bytes, str]]
@@ -267,6 +269,17 @@ def test_ctrl_c(saved: str) -> None:
         _, err = child.communicate(timeout=60)
         assert child.returncode == 130
         assert err == b"Cancelled: the query was cancelled\n"
+
+
+def test_a_refusal_without_a_number(cli: Cli, saved: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a library that cannot be mapped for want of memory, say: the answer could not be written, None."""
+
+    def refuse(_: object) -> NoReturn:
+        raise OSError("could not load the library")
+
+    monkeypatch.setattr(command_line, "_COMMANDS", {"info": refuse})
+    monkeypatch.setattr(command_line, "_drop_stdout", lambda: None)
+    assert cli("info", saved)[2] == "Execution error: cannot write the answer: could not load the library\n"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
