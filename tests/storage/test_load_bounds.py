@@ -224,5 +224,13 @@ def test_memory_that_ends_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
         from_arrow({"A": {"id": [1]}}, {})
 
 
+def test_values_that_are_nested_too_deep() -> None:
+    values = pa.array([1])
+    for _ in range(900):
+        values = pa.ListArray.from_arrays([0, 1], values)
+    with pytest.raises(LoadError, match="nested too deep"):
+        from_arrow({"A": pa.table({"id": [1], "x": values})}, {})
+
+
 def test_a_small_load_is_whole(tmp_path: Path) -> None:
     assert len(edges(load(write(tmp_path, {"g.txt.gz": "1 2\n" * 1000}) / "g.txt.gz"))) == 1000

@@ -20,9 +20,9 @@ def run(
 ) -> LoadedGraph:
     """What `load` makes. `interrupt` ends what it waits for.
 
-    Raises what `load` raises, QueryTimeout when it takes longer than its options allow, and LoadError when memory ends.
-    A load that nobody waits for any more ends at its next step; a process that ends meanwhile waits for that, since a
-    thread that is cut off inside Arrow takes the process down with it.
+    Raises what `load` raises, QueryTimeout when it takes longer than its options allow, and LoadError when memory or
+    the stack ends. A load that nobody waits for any more ends at its next step; a process that ends meanwhile waits for
+    that, since a thread that is cut off inside Arrow takes the process down with it.
     """
     loading = Loading(options)
     outcome: Future[LoadedGraph] = Future()
@@ -47,5 +47,8 @@ def _fulfil(outcome: Future[LoadedGraph], load: Callable[[Loading], LoadedGraph]
     except MemoryError:
         hint = "load fewer columns or rows, or a machine with more memory is needed"
         outcome.set_exception(LoadError("the graph does not fit into memory", hint=hint))
+    except RecursionError:
+        hint = "lists and structs within each other may be some hundred levels deep"
+        outcome.set_exception(LoadError("the values are nested too deep", hint=hint))
     except BaseException as error:
         outcome.set_exception(error)
