@@ -15,6 +15,8 @@ _PATTERNS = (
     "p = (a)-[r:X*1..3]->(b)",
     "p = (a:P)-[r:X*0..2]-(b)",
     "p = (a)-[r:X*1..1]->(b)",
+    "p = (a {id: 0})-[r:X*1..3]->(b)",
+    "p = (a)-[r:X*1..3]->(b {id: 1})",
     "p = (a)-[r:X*2..3]->(b)-[s:X]->(c)",
     "p = (a)((x)-[r:X]->(y) WHERE x.v <= y.v OR x.v IS NULL){1,3}",
     "p = TRAIL (a)-[r:X]->{1,3}(a)",
@@ -33,12 +35,14 @@ _OVER_PLACES = (
 _OVER_ELEMENTS = ("r", "r[1..]", "r[..1]", "r[-1..]", "tail(r)", "relationships(p)", "nodes(p)", "nodes(p)[1..3]", "[]")
 _OF_PLACE = (
     "r[i].t < r[i + 1].t", "r[i - 1].t <= r[i].t", "r[i].t = i", "relationships(p)[i].t <> nodes(p)[i + 1].v",
-    "r[i].t < 0.5 * r[i + 1].t", "r[i].t = r[i + 1].t OR r[i].t IS NULL", "r[-i].t > $least", "r[2 * i].t IS NULL",
-    "any(e IN r[0..i] WHERE e.t > r[i].t)", "r[i] = head(r)", "r[i].t < r[i + 1].t AND r[i + 1].t > 1",
+    "r[i].t < 0.5 * r[i + 1].t", "r[i + 1].t - r[i].t < 2", "10 / r[i].t > r[i + 1].t OR r[i].t = 0",
+    "r[i].t = r[i + 1].t OR r[i].t IS NULL", "r[-i].t > $least", "r[2 * i].t IS NULL", "r[i] = head(r)",
+    "any(e IN r[0..i] WHERE e.t > r[i].t)", "r[i].t < r[i + 1].t AND r[i + 1].t > 1",
 )  # fmt: skip
 _OF_ELEMENT = (
     "e.t > $least", "e.t > head(nodes(p)).v", "e.t = last(r).t", "e.t IS NOT NULL", "e.t < size(r) + length(p)",
-    "all(f IN r WHERE f.t >= e.t)", "e = last(relationships(p))", "e IN r", "e.t >= a.v", "e.t > 0 OR e.t IS NULL",
+    "all(f IN r WHERE f.t >= e.t)", "e = last(relationships(p))", "e IN r", "e.t >= a.v", "e.t > a.v + 1",
+    "e.t > 0 OR e.t IS NULL",
 )  # fmt: skip
 
 
@@ -105,6 +109,10 @@ def test_paths_in_the_order_of_time_are_matched_in_it() -> None:
         "WHERE all(i IN range(0, size(r) - 2) WHERE r[i].t < r[i + 1].t) RETURN count(*)"
     )
     assert graph.query(text, timeout=20).scalar() == expected
+    assert "hop by hop" in graph.explain(text)
+    unpinned = text.replace(" {id: 5}", "").replace("WHERE", "WHERE a.id > 4 AND a.id < 6 AND", 1)
+    assert "hop by hop" not in graph.explain(unpinned)
+    assert graph.query(unpinned, timeout=20).scalar() == expected
 
 
 @pytest.mark.parametrize("length", ["*", "*1..3"])

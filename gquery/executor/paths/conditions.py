@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from gquery.arrays import to_arrow, truths
+from gquery.errors import ExecutionError
 from gquery.executor.chain.checks import Checks
 from gquery.executor.lowering.reading import Reading
 from gquery.executor.paths.hops import Numbers, Vertices
@@ -39,9 +40,17 @@ class Conditions:
         kept = np.ones(len(edges), np.bool_)
         for checks in asked:
             if checks is not None:
-                passing = checks.passing(self._seeds, seeds, pa.record_batch(columns), self._reading.control)
-                kept &= truths(passing)
+                kept &= self._passing(checks, seeds, pa.record_batch(columns))
         return kept
+
+    def _passing(self, checks: Checks, seeds: Numbers, edges: pa.RecordBatch) -> NDArray[np.bool_]:
+        """All, where a condition fails for one: whole paths are asked, too."""
+        try:
+            return truths(checks.passing(self._seeds, seeds, edges, self._reading.control))
+        except ExecutionError as error:
+            if type(error) is not ExecutionError:
+                raise
+            return np.ones(edges.num_rows, np.bool_)
 
     def _checks(self, conditions: Sequence[Expression]) -> Checks | None:
         if not conditions:

@@ -24,7 +24,7 @@ from gquery.planner.binding.lengths.alternatives import (
 )
 from gquery.planner.binding.lengths.names import expect_names
 from gquery.planner.binding.lengths.repeats import names_no_path, repeats_matter
-from gquery.planner.binding.lengths.searches import Search, can_be_swept, searches
+from gquery.planner.binding.lengths.searches import Search, can_be_swept, finds_few, searches
 from gquery.planner.binding.lengths.unrolled import asks_of_lists
 from gquery.planner.binding.matches import MatchBinder
 from gquery.planner.binding.mentions import binds, is_random, names_in
@@ -192,12 +192,12 @@ class ClauseBinder:
         if clause.where is not None:
             clause = replace(clause, where=in_mode(clause.where, clause.mode))
         mode = clause.mode or self.matches.mode
-        few = has_few_lengths(clause, mode)
+        names = {variable.name for variable in rows if not is_hidden(variable.name)}
+        few = has_few_lengths(clause, mode) and (self.stands or not finds_few(clause, mode, names))
         swept = few and can_be_swept(clause, mode, self.matches.schema)
         if swept and not self.stands:
             told = matter()
             few, swept = told is not False or not names_no_path(clause), told is not True
-        names = {variable.name for variable in rows if not is_hidden(variable.name)}
         written_out = have_lengths(clause) if few else not_searched(clause, mode)
         if not written_out and not clause.optional:
             schema = self.matches.schema

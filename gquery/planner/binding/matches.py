@@ -18,7 +18,6 @@ from gquery.planner.binding.patterns import PatternBinder
 from gquery.planner.binding.scope import Names, VertexDraft
 from gquery.planner.binding.subqueries.pattern_condition import PatternTest
 from gquery.planner.ir.expr import Expression, Kind, Type, is_volatile, variables
-from gquery.planner.ir.functions.failing import may_fail
 from gquery.planner.ir.query_graph import Part, QueryEdge, QueryGraph, QueryVertex
 from gquery.planner.ir.relations import Types
 from gquery.planner.ir.segments import Exists, Match, NotExists, OptionalMatch, Paths, Variable
@@ -130,9 +129,9 @@ class MatchBinder:
             self.schema, names, self.parameters, aggregates=False, place="WHERE", check=self.check
         )
         bound = tuple(expect_boolean(binder.bind(each), "WHERE") for each in conditions)
-        for each in bound:
-            if may_fail(each) or one.name not in variables(each):  # it is asked of whole paths
-                raise _of_something_else(each)
+        alone = next((each for each in bound if one.name not in variables(each)), None)
+        if alone is not None:
+            raise _of_something_else(alone)
         return bound
 
     def _path_type(self, edge: QueryEdge) -> Type:

@@ -110,8 +110,8 @@ class Paths(Match):
     to; apart: whether `target`, which the rows do not bind, has to be another vertex than `source`. shortest: how many
     paths of each pair of ends, the shortest ones first, or all of the smallest length; None: all paths. way: the
     variable of the path; backwards: which begins where it is found last. before: the variable of the edge that is found
-    before another; following: conditions on both, where there is one; of_source: on each edge and the source. They are
-    none of shortest paths, and cannot fail.
+    before another; following: conditions on both, where there is one; of_source: on each edge and the source. There are
+    none of shortest paths; those that fail for some are asked of whole paths, too.
     """
 
     source: int

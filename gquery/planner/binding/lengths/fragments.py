@@ -122,6 +122,17 @@ class Pieces:
         for piece in self.pieces:
             yield from piece.relationships
 
+    def is_pinned(self, piece: Piece, names: AbstractSet[str]) -> bool:
+        """Whether values are asked of properties of one of some of its nodes."""
+        nodes = (node for fragment in piece.fragments for node in fragment.nodes)
+        told = (node.variable for node in nodes if node.properties is not None)
+        if any(variable is not None and variable.name in names for variable in told):
+            return True
+        return any(
+            isinstance(each, ast.Binary) and each.operator in ("=", "in") and set(names_in(each)) <= names
+            for each in self.waiting
+        )
+
     def _take(self, path: ast.PathPattern) -> None:
         word = _asked_of_all(path, self.mode)
         if word == "shortest":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gquery.grammar import ast
-from gquery.planner.binding.lengths.following import following
+from gquery.planner.binding.lengths.following import cannot_fail, following
 from gquery.planner.binding.lengths.names import substituted
 from gquery.planner.binding.lengths.written import call, negated
 from gquery.planner.binding.mentions import is_random, names_in
@@ -21,7 +21,8 @@ _ENDS = ("startnode", "endnode")
 @record(frozen=True, slots=True)
 class Inlined:
     """What is asked of each of the relationships; of the node that the first begins at; and of each but the first and
-    the one before it. told: the conditions that say so, of which nothing else is left to ask."""
+    the one before it. told: the conditions that say so, of which nothing else is left to ask: what fails for some paths
+    is asked of the whole ones that are found."""
 
     each: list[ast.Expression]
     begin: list[ast.Expression]
@@ -58,7 +59,7 @@ class Inlining:
                 found.told.extend([each] if self._is_whole else [])
             elif (pair := following(each, self._is_list, self.before, self.one)) is not None:
                 found.following.append(pair)
-                found.told.append(each)
+                found.told.extend([each] if cannot_fail(pair) else [])
         return found
 
     @property

@@ -13,10 +13,13 @@ from collections.abc import Set as AbstractSet
 from gquery.errors import Span
 from gquery.grammar import ast
 from gquery.planner.binding.labels import types_of
+from gquery.planner.binding.lengths.following import cannot_fail
 from gquery.planner.binding.lengths.fragments import Link, Piece, Pieces
 from gquery.planner.binding.lengths.names import substituted
 from gquery.planner.binding.lengths.nearest import Nearest
+from gquery.planner.binding.lengths.repeated import is_relationship
 from gquery.planner.binding.lengths.together import conditions_between
+from gquery.planner.binding.lengths.unrolled import asks_of_lists
 from gquery.planner.binding.mentions import binds, is_random, names_in
 from gquery.planner.binding.scope import NOTHING
 from gquery.planner.binding.subqueries.pattern_condition import all_of, pattern_test
@@ -64,6 +67,18 @@ def can_be_swept(clause: ast.Match, mode: MatchMode, schema: Schema) -> bool:
     alone = all(types.isdisjoint(types_of(schema, each.types)) for each in relationships if each is not searched[0])
     length = searched[0].length
     return alone and length is not None and length.least <= 1 and (length.most or 0) >= length.least
+
+
+def finds_few(clause: ast.Match, mode: MatchMode, incoming: AbstractSet[str]) -> bool:
+    """Whether paths of few lengths, too, are better searched for: relationships are compared with those before, so that
+    few paths go on, and values are asked of a node at an end. mode: the clause's."""
+    relationships = [each for path in clause.patterns for each in path.relationships]
+    plain = mode in ("different edges", "repeatable elements") and all(map(is_relationship, relationships))
+    if not plain or not asks_of_lists(clause):
+        return False
+    pieces = Pieces(replace(clause, mode=mode), incoming, True)
+    ends = {name for link in pieces.links if link.following for name in link.nodes}
+    return any(pieces.is_pinned(piece, ends & piece.names) for piece in pieces.pieces if ends & piece.names)
 
 
 def searches(
@@ -134,7 +149,7 @@ class _Order:
             links.remove(link)
             start, end = link.nodes if link.left in self.known else link.nodes[::-1]
             piece = next((each for each in self._left if end in each.names), None)
-            if piece is not None and self._is_pinned(piece, {end} if _is_short(link.length) else piece.names):
+            if piece is not None and self._pieces.is_pinned(piece, {end} if _is_short(link.length) else piece.names):
                 yield from self._match(piece)
                 piece = None
             yield self._search(link, start, self._target(end, piece, link.relationship.span))
@@ -167,18 +182,7 @@ class _Order:
 
     def _rank(self, piece: Piece) -> tuple[bool, int]:
         """Pieces that few matches are thought of come first, then those that are written first."""
-        return not self._is_pinned(piece, piece.names), self._left.index(piece)
-
-    def _is_pinned(self, piece: Piece, names: AbstractSet[str]) -> bool:
-        """Whether values are asked of properties of one of some of its nodes."""
-        nodes = (node for fragment in piece.fragments for node in fragment.nodes)
-        told = (node.variable for node in nodes if node.properties is not None)
-        if any(variable is not None and variable.name in names for variable in told):
-            return True
-        return any(
-            isinstance(each, ast.Binary) and each.operator in ("=", "in") and set(names_in(each)) <= names
-            for each in self._pieces.waiting
-        )
+        return not self._pieces.is_pinned(piece, piece.names), self._left.index(piece)
 
     def _match(self, piece: Piece) -> Iterator[ast.Match]:
         """A piece that is known already, and of which nothing else is said, need not be matched, unless a condition
@@ -216,7 +220,8 @@ class _Order:
         direction = _TURNED[relationship.direction] if backwards else relationship.direction
         hop = replace(relationship, variable=link.one, direction=direction, length=None)
         of_begin = [each for each in link.of_ends if set(names_in(each)) <= {link.one.name, start}]
-        self._pieces.ask_again([each for each in link.of_ends if each not in of_begin], link.one, link.way)
+        later = [each for each in link.of_ends if each not in of_begin or not cannot_fail(each)]
+        self._pieces.ask_again(later, link.one, link.way)
         turned = {link.one.name: link.before, link.before.name: link.one} if backwards else {}
         begin = ast.NodePattern(ast.Variable(start, span=span), None, None, None, span=span)
         path = ast.PathPattern(None, (begin, target), (hop,), span=span)
