@@ -22,10 +22,10 @@ from gquery.planner.binding.lengths.alternatives import (
     not_searched,
     returning,
 )
+from gquery.planner.binding.lengths.conditions.unrolled import asks_of_lists
 from gquery.planner.binding.lengths.names import expect_names
 from gquery.planner.binding.lengths.repeats import names_no_path, repeats_matter
 from gquery.planner.binding.lengths.searches import Search, can_be_swept, finds_few, searches
-from gquery.planner.binding.lengths.unrolled import asks_of_lists
 from gquery.planner.binding.matches import MatchBinder
 from gquery.planner.binding.mentions import binds, is_random, names_in
 from gquery.planner.binding.projections import ProjectionBinder, projected

@@ -13,10 +13,10 @@ from math import prod
 
 from gquery.errors import Notice, UnsupportedError
 from gquery.grammar import ast
+from gquery.planner.binding.lengths.conditions.unrolled import unrolled
 from gquery.planner.binding.lengths.names import Unused, substituted
 from gquery.planner.binding.lengths.repeated import is_relationship
 from gquery.planner.binding.lengths.repeats import names_no_path
-from gquery.planner.binding.lengths.unrolled import unrolled
 from gquery.planner.binding.mentions import below, binds, named, names_in
 from gquery.planner.binding.scope import NOTHING
 from gquery.planner.binding.subqueries.pattern_condition import all_of, joined_by_and

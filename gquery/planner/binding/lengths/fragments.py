@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gquery.grammar import ast
-from gquery.planner.binding.lengths.inlined import Inlining
+from gquery.planner.binding.lengths.conditions.inlined import Inlining
 from gquery.planner.binding.lengths.names import Unused, substituted
 from gquery.planner.binding.lengths.nearest import Nearest
 from gquery.planner.binding.lengths.repeated import as_relationship, is_relationship, of_entries

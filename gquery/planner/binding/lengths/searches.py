@@ -13,13 +13,13 @@ from collections.abc import Set as AbstractSet
 from gquery.errors import Span
 from gquery.grammar import ast
 from gquery.planner.binding.labels import types_of
-from gquery.planner.binding.lengths.following import cannot_fail
+from gquery.planner.binding.lengths.conditions.following import cannot_fail
+from gquery.planner.binding.lengths.conditions.unrolled import asks_of_lists
 from gquery.planner.binding.lengths.fragments import Link, Piece, Pieces
 from gquery.planner.binding.lengths.names import substituted
 from gquery.planner.binding.lengths.nearest import Nearest
 from gquery.planner.binding.lengths.repeated import is_relationship
 from gquery.planner.binding.lengths.together import conditions_between
-from gquery.planner.binding.lengths.unrolled import asks_of_lists
 from gquery.planner.binding.mentions import binds, is_random, names_in
 from gquery.planner.binding.scope import NOTHING
 from gquery.planner.binding.subqueries.pattern_condition import all_of, pattern_test

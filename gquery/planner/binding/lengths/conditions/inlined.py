@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gquery.grammar import ast
-from gquery.planner.binding.lengths.following import cannot_fail, following
+from gquery.planner.binding.lengths.conditions.following import cannot_fail, following
 from gquery.planner.binding.lengths.names import substituted
 from gquery.planner.binding.lengths.written import call, negated
 from gquery.planner.binding.mentions import is_random, names_in
