@@ -42,7 +42,7 @@ _OF_PLACE = (
 _OF_ELEMENT = (
     "e.t > $least", "e.t > head(nodes(p)).v", "e.t = last(r).t", "e.t IS NOT NULL", "e.t < size(r) + length(p)",
     "all(f IN r WHERE f.t >= e.t)", "e = last(relationships(p))", "e IN r", "e.t >= a.v", "e.t > a.v + 1",
-    "e.t > 0 OR e.t IS NULL",
+    "e.t > 0 OR e.t IS NULL", "10 / e.t > a.v OR e.t = 0", "e.t IN [1, 2, 3]",
 )  # fmt: skip
 
 
@@ -153,6 +153,22 @@ def test_nothing_is_searched_for_behind_what_does_not_fit(condition: str, count:
     columns = {"source": [one for one, _ in ends], "target": [other for _, other in ends], "t": [*range(len(ends))]}
     graph = gquery.from_arrow({"P": {"id": list(range(8)), "v": [0, 0, *[1] * 6]}}, {("P", "X", "P"): columns})
     assert graph.query(f"MATCH p = (a)-[r:X*]->(b) WHERE {condition} RETURN count(*)", timeout=20).scalar() == count
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "all(e IN r WHERE 10 / e.t > 1)",
+        "all(n IN nodes(p) WHERE 10 / n.x > 1)",
+        "all(i IN range(0, size(r) - 2) WHERE 10 / (r[i].t - r[i + 1].t) < 0)",
+        "all(i IN range(0, size(r) - 2) WHERE r[i].t < r[i + 1].t AND none(i IN [0] WHERE r[i].t = 2))",
+    ],
+)
+def test_what_fails_for_others_does_not_matter(condition: str) -> None:
+    """A relationship and a node from which nothing that is asked for begins have zeros; another list counts from 0."""
+    edges = {"source": [1, 2, 4], "target": [2, 3, 1], "t": [1, 2, 0]}
+    graph = gquery.from_arrow({"P": {"id": [1, 2, 3, 4], "x": [1, 2, 3, 0]}}, {("P", "X", "P"): edges})
+    assert graph.query(f"MATCH p = (a {{id: 1}})-[r:X*]->(b) WHERE {condition} RETURN count(*)").scalar() == 2
 
 
 def test_of_no_item_nothing_is_compared_with_null() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gquery.grammar import ast
-from gquery.planner.binding.lengths.conditions.inlined import Inlining
+from gquery.planner.binding.lengths.conditions.inlined import Inlined, Inlining
 from gquery.planner.binding.lengths.names import Unused, substituted
 from gquery.planner.binding.lengths.nearest import Nearest
 from gquery.planner.binding.lengths.repeated import as_relationship, is_relationship, of_entries
@@ -58,7 +58,7 @@ class Link:
     """A relationship of variable length between two nodes, by their names. one: what its condition calls each of the
     relationships, before: the one before it; way: what a path is called; mode: which of its nodes have to differ,
     differ: whether its relationships have to. following: what is asked of each but the first and the one before it;
-    of_ends: of each, and the nodes that the path is between."""
+    of_ends: of each, and the nodes that the path is between, or what may fail."""
 
     left: str
     right: str
@@ -228,8 +228,10 @@ class Pieces:
             if self._by_item:
                 listed = None if name is None or name.name in self._incoming else name.name
                 inlining = Inlining(path, listed, left.variable, right.variable, one, before)
-                relationship, following = self._inlined(inlining, relationship)
-            relationship, of_ends = self._asked_later(relationship, one, way, {left.variable.name, right.variable.name})
+                relationship, inlined = self._inlined(inlining, relationship)
+                following, of_ends = tuple(inlined.following), tuple(inlined.of_ends)
+            relationship, others = self._asked_later(relationship, one, way, {left.variable.name, right.variable.name})
+            of_ends += others
         length = relationship.length or ast.Length(1, 1, span=span)
         closed = left.variable.name == right.variable.name
         link = Link(
@@ -251,12 +253,12 @@ class Pieces:
 
     def _inlined(
         self, inlining: Inlining, relationship: ast.RelationshipPattern
-    ) -> tuple[ast.RelationshipPattern, tuple[ast.Expression, ...]]:
-        """The relationship with what is asked of all of the path, and what is asked of those that follow each other."""
+    ) -> tuple[ast.RelationshipPattern, Inlined]:
+        """The relationship with what is asked of all of the path, and what is asked besides."""
         found = inlining.of(self.waiting)
         self.waiting = [*(each for each in self.waiting if each not in found.told), *found.begin]
         conditions = [*found.each] if relationship.where is None else [relationship.where, *found.each]
-        return replace(relationship, where=all_of(conditions)), tuple(found.following)
+        return replace(relationship, where=all_of(conditions)), found
 
     def _asked_later(
         self, relationship: ast.RelationshipPattern, one: ast.Variable, way: ast.Variable, ends: AbstractSet[str]

@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from gquery.errors import Span
 from gquery.grammar import ast
 from gquery.planner.binding.labels import types_of
-from gquery.planner.binding.lengths.conditions.following import cannot_fail
+from gquery.planner.binding.lengths.conditions.safe import cannot_fail
 from gquery.planner.binding.lengths.conditions.unrolled import asks_of_lists
 from gquery.planner.binding.lengths.fragments import Link, Piece, Pieces
 from gquery.planner.binding.lengths.names import substituted

@@ -8,11 +8,8 @@ from typing import Any
 
 from gquery.grammar import ast
 from gquery.planner.binding.lengths.written import call, negated
-from gquery.planner.binding.mentions import below, names_in
+from gquery.planner.binding.mentions import names_in
 from gquery.records import replace
-
-_PLAIN = (ast.Variable, ast.Property, ast.Literal, ast.Parameter)
-_COMPARING = frozenset({"=", "<>", "<", "<=", ">", ">=", "and", "or", "xor", "not", "is null", "is not null"})
 
 IsList = Callable[[ast.Expression], bool]
 
@@ -30,12 +27,6 @@ def following(
     if set(names_in(asked)) != {before.name, one.name}:
         return None
     return negated(asked) if condition.form == "none" else asked
-
-
-def cannot_fail(condition: ast.Expression) -> bool:
-    """Whether it compares properties and values that are given, and calculates nothing that may be no number."""
-    nodes = (each for each in below(condition) if not isinstance(each, _PLAIN))
-    return all(isinstance(each, ast.Binary | ast.Unary) and each.operator in _COMPARING for each in nodes)
 
 
 def _from_first_to_last(items: ast.Expression, is_list: IsList) -> int | None:
@@ -69,6 +60,8 @@ def _at_places(tree: Any, is_list: IsList, number: str, places: dict[int, ast.Va
         case ast.Index(subject=subject, index=index) if is_list(subject):
             offset = _offset(index, number)
             return tree if offset is None else places.get(offset, tree)
+        case ast.Comprehension() | ast.Reduce():  # whose items may have the same names
+            return tree
         case ast.Node():
             parts = {name: getattr(tree, name) for name in ast.parts_of(tree)}
             return replace(tree, **{name: _at_places(each, is_list, number, places) for name, each in parts.items()})
